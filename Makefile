@@ -1,6 +1,6 @@
 # make, or make help, lists what there is.
 .DEFAULT_GOAL := help
-MODULES := ./... ./sdk/client/go/... ./sdk/go/... ./plugins/agent/... ./plugins/conformance/... ./plugins/connectors/... ./plugins/digest/...
+MODULES := ./... ./sdk/client/go/... ./sdk/go/... ./examples/gauges/... ./plugins/agent/... ./plugins/conformance/... ./plugins/connectors/... ./plugins/digest/...
 
 help: ## list these verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -97,13 +97,17 @@ line. It ends with code 0 when nothing is and 2 otherwise. Nothing is started.`,
 
 func (a *app) configChecked(eff *config.Effective) error {
 	checked := struct {
-		OK      bool     `json:"ok"`
-		File    string   `json:"file,omitzero"`
-		Unknown []string `json:"unknown_variables,omitzero"`
-	}{true, eff.File, eff.Unknown}
+		OK       bool     `json:"ok"`
+		File     string   `json:"file,omitzero"`
+		Unknown  []string `json:"unknown_variables,omitzero"`
+		Warnings []string `json:"warnings,omitzero"`
+	}{true, eff.File, eff.Unknown, eff.Warnings}
 	return a.print(checked, func() {
 		for _, name := range eff.Unknown {
 			a.out.Line(a.out.Paint(show.Yellow, "note: "), "the variable ", name, " is set, but is no setting of Wharf")
+		}
+		for _, warning := range eff.Warnings {
+			a.out.Line(a.out.Paint(show.Yellow, "note: "), warning)
 		}
 		if eff.File == "" {
 			a.out.Line("ok: there is no file; the defaults and the environment are sound")

@@ -62,11 +62,28 @@ recognized.`,
 			return err
 		}
 		got, err := c.Deliver(ctx, t.path, t.header, t.body)
+		if err != nil && secretEnv != "" {
+			return hint(err, abi.CodeUnauthenticated, otherSecret(&doc.Value, secretEnv))
+		}
 		if err != nil {
 			return err
 		}
 		return a.print(got.JSON, func() { a.out.Line(got.Value.Status, "  ", got.Value.DeliveryID, "  ", got.Value.ID) })
 	}))
+}
+
+// otherSecret says what to do about a signature that did not hold: an API key has no part in that.
+func otherSecret(c *abi.Connector, env string) string {
+	if c.Auth == nil || len(c.Auth.Secrets) == 0 {
+		return "a Connector that names a secret: " + c.ID + " names none that this key is shown, so no signature holds"
+	}
+	try := "in " + env + " the value of the secret " + strings.Join(c.Auth.Secrets, " or ")
+	if c.Auth.VaultID != "" {
+		try += " of the vault " + c.Auth.VaultID
+	} else {
+		try += " of the node's configuration"
+	}
+	return try + ", by which " + c.ID + " checks signatures"
 }
 
 // trial is a delivery to be sent.

@@ -139,7 +139,7 @@ func (a *app) report(err error) int {
 		}
 		return f.exit
 	}
-	s := show.NewScreen(a.stderr, cmp.Or(a.color, "auto"), a.env)
+	s := a.errorScreen()
 	s.Line(s.Paint(show.Red, "wharf: "), show.OneLine(f.Message))
 	if f.lines != "" {
 		s.Block("         ", f.lines)

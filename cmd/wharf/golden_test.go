@@ -105,6 +105,9 @@ var asked = []string{
 	"task replay task_1", "task replay task_1 --override llm:1={\"text\":\"No.\"} --reason r", "task replay task_1 --mode odd",
 	"task fork task_1", "task fork task_1 --at 7 --same-session", "task receipts task_1", "task receipts task_2",
 	"task submit hello --session sess_1 --persona p --deadline 1m --idempotency-key k", "task submit hello --session sess_1 --wait=1s", "task submit hello --session sess_1 --model small --instructions i --temperature 0 --max-tokens 9", "task submit hello --session sess_1 --skill-bundle pdf,forms", "task submit hello --temperature warm", "task submit",
+	"task submit hello --session sess_1 --skill units", "task submit hello --session sess_1 --skill skill_b --idempotency-key k", "task submit hello --session sess_1 --skill twice", "task submit hello --session sess_1 --skill none",
+	"artifact list", "artifact list --task task_1 --session s --workspace w --limit 3", "artifact list --limit 0", "artifact show art_1", "artifact show art_2", "artifact show",
+	"artifact get art_1", "artifact get", "artifact get art_9",
 	"receipt get rcpt_1", "receipt get rcpt_1 --form json", "receipt get rcpt_1 --form odd", "receipt verify rcpt_1 --trust k", "receipt verify rcpt_2",
 	"export task_1",
 }

@@ -79,6 +79,7 @@ func TestCommandsAndTextsOfStrangers(t *testing.T) {
 		"webhook list": hostileJSON[abi.WebhookEndpoint](), "webhook show x": hostileJSON[abi.WebhookEndpoint](),
 		"webhook deliveries x": hostileJSON[abi.WebhookDelivery](), "webhook test x": hostileJSON[abi.WebhookTrial](),
 		"session list": hostileJSON[abi.Session](), "session show x": hostileJSON[abi.Session](), "session fork x": hostileJSON[abi.Session](),
+		"artifact list": hostileJSON[abi.Artifact](), "artifact show x": hostileJSON[abi.Artifact](),
 		"persona list": hostileJSON[abi.Persona](), "persona get x": hostileJSON[abi.Persona](),
 		"tool-server tools x": hostileJSON[servedTools](), "tool-server resources x": hostileJSON[abi.ToolServerResources](), "tool-server resources x templates": hostileJSON[abi.ToolServerTemplates](),
 		"tool-server prompts x": hostileJSON[abi.ToolServerPrompts](), "tool-server read x a:b": hostileJSON[abi.CallResourceReadAnswer](), "tool-server prompt x y": hostileJSON[abi.CallPromptGetAnswer](),

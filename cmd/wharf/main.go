@@ -100,7 +100,7 @@ Start with "wharf demo": it sends a real document through all of it.`,
 		&cobra.Group{ID: "data", Title: "Look after a node:"},
 	)
 	a.add(cmd, "start", a.demoCommand(), a.serveCommand())
-	a.add(cmd, "client", a.agentCommand(), a.harnessCommand(), a.taskCommand(), a.sessionCommand(), a.inboxCommand(), a.keyCommand(), a.tokenCommand(), a.vaultCommand(), a.personaCommand(), a.quotaCommand(), a.connectorCommand(), a.webhookCommand(), a.toolServerCommand(), a.mcpCommand(), a.acpCommand(), a.a2aCommand())
+	a.add(cmd, "client", a.agentCommand(), a.harnessCommand(), a.taskCommand(), a.artifactCommand(), a.sessionCommand(), a.inboxCommand(), a.keyCommand(), a.tokenCommand(), a.vaultCommand(), a.personaCommand(), a.quotaCommand(), a.connectorCommand(), a.webhookCommand(), a.toolServerCommand(), a.mcpCommand(), a.acpCommand(), a.a2aCommand())
 	a.add(cmd, "proof", a.receiptCommand(), a.exportCommand(), a.confine(a.verifyCommand()), a.confine(a.testCommand()))
 	a.add(cmd, "data", a.configCommand(), a.pluginCommand(), a.skillCommand(), a.doctorCommand(), a.backupCommand(), a.restoreCommand())
 	cmd.AddCommand(a.versionCommand(), a.explainCommand(), exitCodesTopic())
@@ -122,6 +122,11 @@ func (a *app) begin(*cobra.Command, []string) error {
 	a.out = show.NewScreen(a.stdout, a.color, a.env)
 	a.started = true
 	return nil
+}
+
+// errorScreen is what people are told on beside the results.
+func (a *app) errorScreen() *show.Screen {
+	return show.NewScreen(a.stderr, cmp.Or(a.color, "auto"), a.env)
 }
 
 // remote adds the flags of commands that speak to a node.

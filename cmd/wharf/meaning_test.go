@@ -1,9 +1,13 @@
 package main
 
 import (
+	"cmp"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -69,6 +73,63 @@ func TestAnotherBuildIsComparedByMeaning(t *testing.T) {
 			}
 			if r.Result != c.result || len(r.Deviations) != c.deviations || (r.Divergence == nil) != (c.result == testSame) {
 				t.Errorf("%s with %+v, %v", r.Result, r.Deviations, r.Divergence)
+			}
+		})
+	}
+}
+
+// What a new build does is kept when it is all that it does.
+func TestWhatIsNoResultIsNotAccepted(t *testing.T) {
+	runtime, err := sandbox.New(t.Context(), sandbox.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { runtime.Close(t.Context()) })
+	m, err := runtime.Compile(t.Context(), plugintest.Calls())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		program      string
+		end          journal.End
+		module       string
+		result, says string
+	}{
+		"another call":                    {program: `{"call":"id"}`, result: testAccepted},
+		"a call that nothing answers":     {program: `{"call":"llm.complete","request":{"messages":[]}}`, result: testDiffers, says: "nothing answers llm.complete"},
+		"a trap":                          {program: `{"call":"id"},{"call":"trap"}`, result: testDiffers, says: "plugin_trap"},
+		"a trap that was recorded":        {program: `{"call":"id"},{"call":"trap"}`, end: journal.End{Status: abi.TaskFailed, Failure: &abi.Failure{Code: abi.FailurePluginTrap}}, result: testAccepted},
+		"a return that says nothing":      {program: `{"call":"return","bytes":3}`, result: testAccepted},
+		"what was stopped":                {program: `{"call":"id"}`, end: journal.End{Status: abi.TaskCanceled, Stopped: true}, result: testDiffers, says: "was stopped"},
+		"what the module itself has done": {program: `{"call":"id"}`, module: m.Digest(), result: testDiffers, says: "to the byte"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			given, err := alone.Given("calls", "run", jsontext.Value(`{"program":[`+c.program+`]}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			end := c.end
+			if end.Status == "" {
+				end.Status = abi.TaskCompleted
+			}
+			rec := &journal.Record{TaskID: "task_1", Input: journal.Text(given), StartedAt: alone.Started(), End: &end,
+				Program: journal.Program{Plugin: "calls", Export: "run", Module: cmp.Or(c.module, "sha256:1"), Rewriter: runtime.Rewriter()},
+				Entries: []journal.Entry{{Call: abi.CallClock, Answer: journal.Text(`{"unix_nano":"1"}`), At: alone.Started()}}}
+			file := filepath.Join(t.TempDir(), "run.json")
+			text, err := json.Marshal(rec)
+			if err == nil {
+				err = os.WriteFile(file, text, 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := replay.Options{Module: m.Digest(), Rewriter: runtime.Rewriter()}
+			r := testFile(t.Context(), m, o, testHow{accept: true}, file)
+			if r.Result != c.result || !strings.Contains(r.Unaccepted, c.says) || (r.Unaccepted == "") != (c.says == "") {
+				t.Errorf("%s, %q, %s", r.Result, r.Unaccepted, r.Error)
+			}
+			if again := testFile(t.Context(), m, o, testHow{}, file); again.Result != c.result {
+				t.Errorf("afterwards it is %s, %s", again.Result, again.Error)
 			}
 		})
 	}

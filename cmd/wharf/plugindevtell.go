@@ -120,19 +120,23 @@ func (t *devTeller) loaded(d *pluginDev, of *pluginSource, p *abi.Plugin, took d
 		}
 		t.out.Line(t.out.Paint(show.Green, "loaded"), " ", t.out.Paint(show.Bold, p.Version), said)
 		if first {
-			t.howToReach(d, p)
+			t.howToReach(d, p, of.means)
 			t.showWants(of.means)
 		}
 	})
 }
 
 // howToReach says how to submit a Task to the plugin.
-func (t *devTeller) howToReach(d *pluginDev, p *abi.Plugin) {
+func (t *devTeller) howToReach(d *pluginDev, p *abi.Plugin, m *manifest.Manifest) {
 	if p.PersonaID == "" {
 		return
 	}
 	t.out.Line("send it a task, in another terminal:")
-	command := self() + " task submit --persona " + p.PersonaID + ` --follow "Hello"`
+	args, text := strings.CutSuffix(reaching(p, m), " TEXT")
+	if args += " --follow"; text {
+		args += ` "Hello"`
+	}
+	command := self() + " task submit " + show.OneLine(args)
 	if d.key == "" {
 		t.out.Line("  ", command, " --server ", t.client.Server())
 		return

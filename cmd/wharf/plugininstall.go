@@ -74,11 +74,13 @@ func (a *app) installPlugin(ctx context.Context, c *client.Client, path, name, v
 	}
 	defer body.Close()
 	call := client.Post(nil, onePlugin+"/versions", cmp.Or(name, of.name)).Narrow("version", version)
-	send := func() (client.Doc[abi.Plugin], error) { return c.UploadModule(ctx, call, body, size, of.said) }
+	moving := a.errorScreen().Moving(body, cmp.Or(name, of.name), size)
+	send := func() (client.Doc[abi.Plugin], error) { return c.UploadModule(ctx, call, moving, size, of.said) }
 	if of.packed != nil {
-		send = func() (client.Doc[abi.Plugin], error) { return c.UploadPackage(ctx, call, body, size) }
+		send = func() (client.Doc[abi.Plugin], error) { return c.UploadPackage(ctx, call, moving, size) }
 	}
 	doc, err := send()
+	_ = moving.Close() // it has nothing to lose
 	if err != nil {
 		if of.said != nil {
 			return hint(err, abi.CodeInvalidRequest, "wharf plugin lint "+path)
@@ -87,16 +89,9 @@ func (a *app) installPlugin(ctx context.Context, c *client.Client, path, name, v
 	}
 	return a.print(doc.JSON, func() {
 		a.showInstalled(&doc.Value)
-		a.showReached(&doc.Value)
+		a.showReached(&doc.Value, of.means)
 		a.showWants(of.means)
 	})
-}
-
-// showReached says how Tasks reach a plugin.
-func (a *app) showReached(p *abi.Plugin) {
-	if p.PersonaID != "" {
-		a.out.Line("Tasks reach it as the persona ", p.PersonaID, ": wharf task submit --persona ", p.PersonaID, " TEXT")
-	}
 }
 
 // showWants says what a manifest has the node's configuration say.
@@ -187,7 +182,7 @@ func (a *app) showPlugin(ctx context.Context, c *client.Client, p *abi.Plugin) e
 		return err
 	}
 	m, _ := manifest.Parse([]byte(doc.Value.Text))
-	a.showReached(p)
+	a.showReached(p, withSchemas(m, doc.Value.Files))
 	a.showWants(m)
 	return nil
 }

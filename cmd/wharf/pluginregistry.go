@@ -62,7 +62,7 @@ func (a *app) showMoved(p registry.Progress) {
 	if a.json {
 		return
 	}
-	s := show.NewScreen(a.stderr, cmp.Or(a.color, "auto"), a.env)
+	s := a.errorScreen()
 	there := ""
 	if p.There {
 		there = "  (there already)"

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -37,11 +38,11 @@ var (
 
 // pluginTest is what "wharf plugin test" was asked.
 type pluginTest struct {
-	path           string
-	run            string
-	update, strict bool
-	record         string
-	pattern        *regexp.Regexp
+	path                   string
+	run                    string
+	update, accept, strict bool
+	record                 string
+	pattern                *regexp.Regexp
 }
 
 func (a *app) pluginTestCommand() *cobra.Command {
@@ -56,15 +57,23 @@ docs/testing-plugins.md describes the files. FOLDER has a wharf.toml; it is the
 current one unless another is given. FILE is a module, beside a testdata folder.
 
 Values are compared by what they mean, and all differences are shown; --strict
-makes the order of members count. --update writes what the plugin did into the
-cases, as what they expect. --record makes a case of a Task of a node that has
-ended: the key needs the scope events:internal.
+makes the order of members count.
+
+--accept keeps the differences: what the plugin does now is what a case expects
+from then on, where its run came to its end. A case whose run trapped, spent its
+gas or made a call that nothing answers stays as it is, and fails. --update takes
+more: it writes such failures into the cases, too, and fills in cases that expect
+nothing yet.
+
+--record makes a case of a Task of a node that has ended: the key needs the scope
+events:internal.
 
 The exit code is 0 when all cases pass, 1 when one does not, and 2 when one
 cannot be run. With --json it prints a JSON object for each case.`,
 		example: `  wharf plugin test
   wharf plugin test my-plugin --run greet
   wharf plugin test my-plugin --update
+  wharf plugin test my-plugin --run task_01K0... --accept
   wharf plugin test my-plugin --record task_01K0...`,
 		args:  optionalArg,
 		check: func(_ *cobra.Command, args []string) error { return p.check(args) },
@@ -76,7 +85,8 @@ cannot be run. With --json it prints a JSON object for each case.`,
 	})
 	f := cmd.Flags()
 	f.StringVar(&p.run, "run", "", "run the cases whose names this regular expression finds")
-	f.BoolVar(&p.update, "update", false, "write what the plugin did into the cases")
+	f.BoolVar(&p.update, "update", false, "write what the plugin did into the cases, failures too")
+	f.BoolVar(&p.accept, "accept", false, "keep the differences of runs that came to their end")
 	f.BoolVar(&p.strict, "strict", false, "the order of members counts")
 	f.StringVar(&p.record, "record", "", "make a case of this Task of a node")
 	return a.remote(cmd)
@@ -91,8 +101,10 @@ func (p *pluginTest) check(args []string) (err error) {
 		return usagef("--run: %w", err)
 	}
 	switch {
-	case p.record != "" && (p.update || p.run != "" || p.strict):
-		return usagef("--record makes a case, and runs no others: leave --run, --update and --strict out")
+	case p.record != "" && (p.update || p.accept || p.run != "" || p.strict):
+		return usagef("--record makes a case, and runs no others: leave --run, --update, --accept and --strict out")
+	case p.update && p.accept:
+		return usagef("--update takes all that --accept takes, and failures too: give one of them")
 	case p.record != "" && !taskID.MatchString(p.record):
 		return usagef("--record: %q is not the id of a task", p.record)
 	}
@@ -101,10 +113,11 @@ func (p *pluginTest) check(args []string) (err error) {
 
 // The results of a case.
 const (
-	casePassed  = "passed"
-	caseUpdated = "updated"
-	caseFailed  = "failed"
-	caseError   = "error"
+	casePassed   = "passed"
+	caseUpdated  = "updated"
+	caseAccepted = "accepted"
+	caseFailed   = "failed"
+	caseError    = "error"
 )
 
 // caseResult is what became of one case.
@@ -113,7 +126,7 @@ type caseResult struct {
 	File        string               `json:"file"`
 	Result      string               `json:"result"`
 	Differences []journal.Difference `json:"differences,omitzero"`
-	Error       string               `json:"error,omitzero"`
+	Error       string               `json:"error,omitzero"`           // why it could not be run, or not be accepted
 	Add         string               `json:"missing_answers,omitzero"` // what to add to the answers
 	Unused      []string             `json:"unused_answers,omitzero"`
 	Calls       int                  `json:"calls"`
@@ -241,12 +254,28 @@ func (t *tester) judge(ctx context.Context, name string, r *caseResult) error {
 	switch {
 	case t.ask.update:
 		return t.update(name, c, text, report, r)
-	case len(r.Differences) > 0:
-		r.Result = caseFailed
-	default:
+	case len(r.Differences) == 0:
 		r.Result = casePassed
+	case t.ask.accept:
+		return t.accept(name, c, text, report, r)
+	default:
+		r.Result = caseFailed
 	}
 	return nil
+}
+
+// accept writes what the plugin does now into a case from which it differs. What ended before the plugin
+// was done is not what it does, unless the case expects just that.
+func (t *tester) accept(name string, c *alone.Case, text []byte, report *alone.Report, r *caseResult) error {
+	if f := report.Unfinished(); f != nil && !c.Fails(f.Code) {
+		r.Result, r.Error = caseFailed, fmt.Sprintf("the run did not come to its end (%s): mend the plugin, or use --update if it has to fail so", f.Code)
+		return nil
+	}
+	err := t.update(name, c, text, report, r)
+	if r.Result == caseUpdated {
+		r.Result = caseAccepted
+	}
+	return err
 }
 
 // update writes what the plugin did into a case. One that expects it already stays as it is.
@@ -259,8 +288,28 @@ func (t *tester) update(name string, c *alone.Case, text []byte, report *alone.R
 	if err != nil || string(updated) == string(text) {
 		return err
 	}
+	if err := t.unchanged(name, text); err != nil {
+		return err
+	}
 	r.Result = caseUpdated
 	return t.write(name, updated)
+}
+
+// unchanged returns an error for a case that is not to be written over: it may not be written, or somebody has
+// changed it since it was read.
+func (t *tester) unchanged(name string, text []byte) error {
+	info, err := t.root.Lstat(path.Join(casesFolder, name))
+	if err != nil {
+		return fmt.Errorf("writing the test case: %w", err)
+	}
+	if info.Mode()&fs.ModeSymlink != 0 || info.Mode().Perm()&0o200 == 0 {
+		return advise(fmt.Errorf("%s is read-only, or a link: it stays as it is", name), "chmod u+w, or change the file that it leads to")
+	}
+	now, err := t.read(name)
+	if err == nil && string(now) != string(text) {
+		err = errors.New("somebody has changed it while it was run: run it again")
+	}
+	return err
 }
 
 // read reads a file that lies with the cases.
@@ -268,16 +317,16 @@ func (t *tester) read(name string) ([]byte, error) {
 	return readWithin(t.root, path.Join(casesFolder, name), maxCase)
 }
 
-// write puts a file in its place whole: who is interrupted has the old one or the new one.
+// write puts a file in its place whole: who is interrupted has the old one or the new one. Two that write
+// at once write beside each other, and the last one's is there.
 func (t *tester) write(name string, text []byte) error {
+	beside := path.Join(casesFolder, "."+name+".new-"+rand.Text())
 	err := t.root.MkdirAll(casesFolder, 0o755)
-	to := path.Join(casesFolder, name)
-	beside := path.Join(casesFolder, "."+name+".new")
 	if err == nil {
-		err = t.root.WriteFile(beside, text, 0o644)
+		err = t.writeBeside(beside, text)
 	}
 	if err == nil {
-		err = t.root.Rename(beside, to)
+		err = t.root.Rename(beside, path.Join(casesFolder, name))
 	}
 	if err != nil {
 		_ = t.root.Remove(beside) // it may not be there
@@ -286,17 +335,29 @@ func (t *tester) write(name string, text []byte) error {
 	return nil
 }
 
+func (t *tester) writeBeside(name string, text []byte) error {
+	f, err := t.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
 func (a *app) showCase(r *caseResult) {
 	took := fmt.Sprintf("  %s, %s", numbered(r.Calls, "host call"), micros(r.TookUS))
 	switch r.Result {
 	case casePassed:
 		a.out.Line(a.out.Paint(show.Green, "passed   "), r.Case, a.out.Paint(show.Dim, took))
-	case caseUpdated:
-		a.out.Line(a.out.Paint(show.Yellow, "updated  "), r.Case, a.out.Paint(show.Dim, took))
+	case caseUpdated, caseAccepted:
+		a.out.Line(a.out.Paint(show.Yellow, fmt.Sprintf("%-9s", r.Result)), r.Case, a.out.Paint(show.Dim, took))
 		a.showDifferences(r.Differences)
 	case caseFailed:
 		a.out.Line(a.out.Paint(show.Red, "failed   "), r.Case, a.out.Paint(show.Dim, "  "+r.File))
 		a.showDifferences(r.Differences)
+		if r.Error != "" {
+			a.out.Line("    ", a.out.Paint(show.Red, "not accepted"), ": ", show.OneLine(r.Error))
+		}
 	default:
 		a.out.Line(a.out.Paint(show.Red, "error    "), r.Case, "  ", show.OneLine(r.Error))
 		if r.Add != "" {
@@ -313,8 +374,10 @@ func (a *app) concludeCases(counts map[string]int) error {
 	if !a.json {
 		a.out.Gap()
 		text := fmt.Sprintf("%d passed, %d failed, %d could not be run", counts[casePassed], counts[caseFailed], counts[caseError])
-		if counts[caseUpdated] > 0 {
-			text = fmt.Sprintf("%d updated, ", counts[caseUpdated]) + text
+		for _, written := range []string{caseAccepted, caseUpdated} {
+			if counts[written] > 0 {
+				text = fmt.Sprintf("%d %s, ", counts[written], written) + text
+			}
 		}
 		a.out.Line(text)
 	}

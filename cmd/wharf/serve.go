@@ -64,6 +64,9 @@ func (a *app) serve(ctx context.Context, eff *config.Effective, debug string) er
 			"export WHARF_API_KEY=$(openssl rand -hex 32)")
 	}
 	log := a.logger(c.Log)
+	for _, warning := range eff.Warnings {
+		log.Warn("the configuration: " + warning)
+	}
 	node.BoundHeap(log)
 	n, err := node.Start(ctx, node.Options{Config: c, Version: thisBuild().Version, APIKey: key, Log: log})
 	if err != nil {

@@ -11,7 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -26,9 +28,9 @@ import (
 
 // submission is what the flags and arguments of a submit say.
 type submission struct {
-	text, file, session, workspace, persona, key string
-	jsonInput, follow                            bool
-	wait, deadline                               time.Duration
+	text, file, session, workspace, persona, skill, key string
+	jsonInput, follow                                   bool
+	wait, deadline                                      time.Duration
 
 	run  abi.RunOptions
 	heat string // the temperature
@@ -51,6 +53,10 @@ Without --session the Task gets a Session of its own, in --workspace or else in
 the Workspace that was made first. An --idempotency-key makes it safe to send
 the same submit twice: the second is answered with the first's Task.
 
+--skill names a Skill, by its name or its id: its Persona runs the Task, whose input
+is held against the Skill's schema before it is accepted, and what it gives out
+against the other. A text is the member "text" of such an input.
+
 --model, --instructions, --temperature and --max-tokens count for this Task alone,
 before what its Persona and the node's configuration say.
 
@@ -60,6 +66,7 @@ it FAILED or was CANCELED, and 5 when the time of --wait was up.`,
   wharf task submit --file report.md --follow
   git log -n 50 | wharf task submit - --wait=1m
   wharf task submit --json-input '{"text": "Hello"}' --persona persona_echo
+  wharf task submit --skill units --json-input '{"value": 6, "from": "ft", "to": "m"}'
   wharf task submit "Hello" --model small --instructions "Answer in French."
   wharf task submit "once" --idempotency-key order-17`,
 		args:  optionalArg,
@@ -72,6 +79,7 @@ func (s *submission) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.file, "file", "", "send this file")
 	f.BoolVar(&s.jsonInput, "json-input", false, "the input is a JSON object, not text")
 	f.StringVar(&s.persona, "persona", "", "the Persona to run (default: the Session's, else the node's)")
+	f.StringVar(&s.skill, "skill", "", "the Skill to call, by its name or its id")
 	f.StringVar(&s.session, "session", "", "the Session to submit to (default: a new one)")
 	f.StringVar(&s.workspace, "workspace", "", "the Workspace of a new Session")
 	f.StringVar(&s.key, "idempotency-key", "", "sends the same submit again without a second Task")
@@ -124,6 +132,10 @@ func (a *app) submit(ctx context.Context, c *client.Client, s submission) error 
 	if err := a.readText(&s); err != nil {
 		return err
 	}
+	metadata, err := skillNamed(ctx, c, s.skill)
+	if err != nil {
+		return err
+	}
 	session := s.session
 	if session == "" {
 		doc, err := newSession(ctx, c, abi.CreateSessionRequest{WorkspaceID: s.workspace}, s.key)
@@ -138,7 +150,7 @@ func (a *app) submit(ctx context.Context, c *client.Client, s submission) error 
 	}
 	sent := time.Now()
 	task, err := c.Submit(ctx, abi.SubmitTaskRequest{
-		Input: input, SessionID: session, PersonaID: s.persona, DeadlineSeconds: s.deadline.Seconds(), Run: s.options(),
+		Input: input, SessionID: session, PersonaID: s.persona, Metadata: metadata, DeadlineSeconds: s.deadline.Seconds(), Run: s.options(),
 	}, client.SubmitOptions{Wait: s.wait, IdempotencyKey: s.key})
 	if err != nil {
 		return err
@@ -147,6 +159,45 @@ func (a *app) submit(ctx context.Context, c *client.Client, s submission) error 
 		return a.followToEnd(ctx, c, task)
 	}
 	return a.begun(ctx, c, task, s.wait, sent)
+}
+
+// skillNamed returns the metadata of a Task that calls a Skill: none for the name "".
+func skillNamed(ctx context.Context, c *client.Client, name string) (jsontext.Value, error) {
+	if name == "" {
+		return nil, nil
+	}
+	id := name
+	if !strings.HasPrefix(name, abi.IDPrefix(abi.ObjectSkill)) {
+		var err error
+		if id, err = skillID(ctx, c, name); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(map[string]string{"skill_id": id})
+}
+
+// skillID finds the Skill with a name. Those of the node's own plugins have it in their ids, too.
+func skillID(ctx context.Context, c *client.Client, name string) (string, error) {
+	all, err := client.List[abi.Skill](ctx, c, client.Get("/v1/skills"))
+	if err != nil {
+		return "", err
+	}
+	var ids, names []string
+	for i := range all {
+		s := &all[i].Value
+		names = append(names, s.Name)
+		if s.Name == name || s.ID == abi.IDPrefix(abi.ObjectSkill)+name {
+			ids = append(ids, s.ID)
+		}
+	}
+	switch len(ids) {
+	case 1:
+		return ids[0], nil
+	case 0:
+		slices.Sort(names)
+		return "", advise(fmt.Errorf("there is no Skill %q", name), "one of "+strings.Join(slices.Compact(names), ", "))
+	}
+	return "", fmt.Errorf("there are several Skills %q: name one by its id, %s", name, strings.Join(ids, " or "))
 }
 
 // readText replaces "-" by standard input.

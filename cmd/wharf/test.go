@@ -21,7 +21,7 @@ import (
 
 func (a *app) testCommand() *cobra.Command {
 	var dir, module string
-	var strict bool
+	var how testHow
 	cmd := page{
 		use:   "test",
 		short: "Run recorded Tasks against a new build of a plugin",
@@ -33,30 +33,43 @@ same bytes, as a replay does, and stops at the first that differ. It needs no
 node, no data folder, no model and no network, so it can run wherever a plugin is
 built.
 
+--accept keeps the differences, each record's in a file beside it, RECORD.accepted:
+a build that does the same as then passes. The record stays as it is. A run that
+trapped, spent its gas or made a call that the record does not answer is not kept.
+
 --replay names a run bundle (*.zip, from "wharf export") or a record (*.json,
 from GET /wharf/v1/tasks/ID/record), or a folder of them.
 
-The exit code is 0 when all Tasks do the same, 1 when one does not, and 2 when
+The exit code is 0 when all Tasks do the same, or what was accepted, 1 when one does not, and 2 when
 one cannot be run. With --json it prints a JSON object for each Task.`,
 		example: `  wharf test --replay testdata/runs --against plugin.wasm
+  wharf test --replay testdata/runs --against plugin.wasm --accept
   wharf test --replay run.zip --against plugin.wasm --json | jq .divergence`,
 	}.command(func(cmd *cobra.Command, _ []string) error {
 		if dir == "" || module == "" {
 			return usagef("test needs --replay and --against")
 		}
-		return undecided(a.test(cmd.Context(), dir, module, strict, mostFor(cmd)))
+		if how.strict && how.accept {
+			return usagef("--accept keeps what differs in its meaning: leave --strict out")
+		}
+		return undecided(a.test(cmd.Context(), dir, module, how, mostFor(cmd)))
 	})
 	cmd.Flags().StringVar(&dir, "replay", "", "a run bundle, a record, or a folder of them")
 	cmd.Flags().StringVar(&module, "against", "", "the module to run, a .wasm file")
-	cmd.Flags().BoolVar(&strict, "strict", false, "compare bytes, and not what they mean")
+	cmd.Flags().BoolVar(&how.strict, "strict", false, "compare bytes, and not what they mean")
+	cmd.Flags().BoolVar(&how.accept, "accept", false, "keep the differences, in a file beside each record")
 	return cmd
 }
 
+// testHow says how Tasks are compared with their records.
+type testHow struct{ strict, accept bool }
+
 // The results of one Task.
 const (
-	testSame    = "same"
-	testDiffers = "differs"
-	testFailed  = "failed"
+	testSame     = "same"
+	testAccepted = "accepted"
+	testDiffers  = "differs"
+	testFailed   = "failed"
 )
 
 // testResult is what became of one recorded Task.
@@ -69,10 +82,14 @@ type testResult struct {
 	Divergence *journal.Divergence `json:"divergence,omitzero"` // the first in which bytes differ
 	// Deviations are all places in which it did something that means something else; none with --strict.
 	Deviations []alone.Deviation `json:"deviations,omitzero"`
+	Incomplete string            `json:"incomplete,omitzero"`   // why there may be more of them
+	Unaccepted string            `json:"not_accepted,omitzero"` // why its differences are not kept
 	Error      string            `json:"error,omitzero"`
+	bytesAlone string            // why it was compared by bytes and by nothing else
+	report     *alone.Report     // of the comparison by meaning, when that was done to its end
 }
 
-func (a *app) test(ctx context.Context, dir, module string, strict bool, most sandbox.Limits) error {
+func (a *app) test(ctx context.Context, dir, module string, how testHow, most sandbox.Limits) error {
 	files, err := recordFiles(dir)
 	if err != nil {
 		return err
@@ -93,7 +110,7 @@ func (a *app) test(ctx context.Context, dir, module string, strict bool, most sa
 	options := replay.Options{Module: compiled.Digest(), Rewriter: runtime.Rewriter(), Most: most}
 	counts := map[string]int{}
 	for _, file := range files {
-		r := testFile(ctx, compiled, options, strict, file)
+		r := testFile(ctx, compiled, options, how, file)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -132,12 +149,19 @@ func recordFiles(path string) ([]string, error) {
 	return files, nil
 }
 
-func testFile(ctx context.Context, m *sandbox.Module, o replay.Options, strict bool, file string) testResult {
+func testFile(ctx context.Context, m *sandbox.Module, o replay.Options, how testHow, file string) testResult {
 	r := testResult{File: file}
 	record, err := readRecord(file)
 	if err == nil {
 		r.TaskID = record.TaskID
-		err = r.run(ctx, m, o, strict, record)
+		err = r.run(ctx, m, o, how.strict, record)
+	}
+	switch {
+	case err != nil:
+	case r.Result == testDiffers && !how.strict:
+		err = r.hold(record, how.accept)
+	case how.accept:
+		err = r.forget()
 	}
 	if err != nil {
 		r.Result, r.Error = testFailed, err.Error()
@@ -155,22 +179,41 @@ func (r *testResult) run(ctx context.Context, m *sandbox.Module, o replay.Option
 		return nil
 	}
 	r.Result = testDiffers
-	// The module of the record does the same to the byte, or something is wrong. How a record that was
-	// stopped goes on is not known, and a skill's schema has its say about the end.
-	if end := record.End; !strict && o.Module != record.Program.Module && end != nil && !end.Stopped && record.Program.Skill == nil {
+	if strict {
+		return nil
+	}
+	if r.bytesAlone = bytesAlone(o.Module, record); r.bytesAlone == "" {
 		r.compareMeaning(ctx, m, o.Most, record)
 	}
 	return nil
 }
 
+// bytesAlone says why a Task is compared by its bytes and by nothing else; "" when it is not.
+func bytesAlone(module string, record *journal.Record) string {
+	switch {
+	case module == record.Program.Module:
+		return "it is the module of the record, which has to do the same to the byte"
+	case record.End == nil || record.End.Stopped:
+		return "the Task was stopped, so how it would have gone on is not known"
+	case record.Program.Skill != nil:
+		return "the schema of its Skill has its say about the end"
+	}
+	return ""
+}
+
 // compareMeaning runs a Task whose bytes differ once more, to find all places in which it does
-// something that means something else. Where that cannot be told, it differs.
+// something that means something else. Where that cannot be told, it differs, and why is said.
 func (r *testResult) compareMeaning(ctx context.Context, m *sandbox.Module, most sandbox.Limits, record *journal.Record) {
 	report, err := alone.Run(ctx, m, record.Program.Export, alone.Options{Record: record, Limits: most})
 	if report != nil {
 		r.Deviations = report.Deviations
 	}
-	if err != nil || report.Stopped || len(r.Deviations) > 0 {
+	if err != nil {
+		r.Incomplete = err.Error()
+		return
+	}
+	r.report = report
+	if report.Stopped || len(r.Deviations) > 0 {
 		return
 	}
 	r.Result, r.Calls, r.Divergence, r.End = testSame, len(report.Calls), nil, record.End
@@ -218,6 +261,8 @@ func (a *app) showTest(r *testResult, first bool) {
 	switch r.Result {
 	case testSame:
 		a.out.Line(a.out.Paint(show.Green, "same    "), name, fmt.Sprintf("  %d calls, %s", r.Calls, r.ending()))
+	case testAccepted:
+		a.out.Line(a.out.Paint(show.Yellow, "accepted "), name, fmt.Sprintf("  %s, in %s", numbered(len(r.Deviations), "difference"), r.File+acceptedFile))
 	case testDiffers:
 		a.out.Line(a.out.Paint(show.Red, "differs "), name, "  ", show.OneLine(r.Divergence.Error()))
 		switch {
@@ -226,6 +271,12 @@ func (a *app) showTest(r *testResult, first bool) {
 		case first:
 			a.showPatch(r.Divergence.Diff)
 			a.out.Stack(r.End.Failure)
+		}
+		if r.Incomplete != "" {
+			a.out.Line("    ", a.out.Paint(show.Yellow, "it was not compared to its end"), ": ", show.OneLine(r.Incomplete))
+		}
+		if r.Unaccepted != "" {
+			a.out.Line("    ", a.out.Paint(show.Red, "not accepted"), ": ", show.OneLine(r.Unaccepted))
 		}
 	default:
 		a.out.Line(a.out.Paint(show.Yellow, "failed  "), name, "  ", show.OneLine(r.Error))
@@ -245,7 +296,11 @@ func (r *testResult) ending() string {
 func (a *app) concludeTest(counts map[string]int) error {
 	if !a.json {
 		a.out.Gap()
-		a.out.Line(fmt.Sprintf("%d the same, %d differ, %d could not be run", counts[testSame], counts[testDiffers], counts[testFailed]))
+		text := fmt.Sprintf("%d the same, %d differ, %d could not be run", counts[testSame], counts[testDiffers], counts[testFailed])
+		if counts[testAccepted] > 0 {
+			text = fmt.Sprintf("%d accepted, ", counts[testAccepted]) + text
+		}
+		a.out.Line(text)
 	}
 	switch {
 	case counts[testFailed] > 0:

@@ -1,7 +1,11 @@
 package tutorials
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -52,6 +56,7 @@ func TestExamples(t *testing.T) {
 			if err := os.CopyFS(dir, os.DirFS(folder)); err != nil {
 				t.Fatal(err)
 			}
+			moveWebsite(t, dir)
 			if err := os.Symlink(filepath.Join(folder, "../../sdk"), filepath.Join(root, "sdk")); err != nil {
 				t.Fatal(err)
 			}
@@ -59,8 +64,37 @@ func TestExamples(t *testing.T) {
 			if config := filepath.Join(dir, "node.yaml"); exists(config) {
 				o.Args = []string{"--config", config}
 			}
-			follow(t, page, builder.StartWith(t, o), dir)
+			follow(t, filepath.Join(dir, filepath.Base(page)), builder.StartWith(t, o), dir)
 		})
+	}
+}
+
+// examplePort is the port of the website that an example reads. A grant names it, so it stands in the example's files.
+const examplePort = "28473"
+
+// moveWebsite has an example use a port that is free, in all of its files: its own may be somebody else's on this machine.
+func moveWebsite(t *testing.T, dir string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, free, err := net.SplitHostPort(l.Addr().String())
+	if err = errors.Join(err, l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err == nil && bytes.Contains(text, []byte(examplePort)) {
+			err = os.WriteFile(path, bytes.ReplaceAll(text, []byte(examplePort), []byte(free)), 0o644)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 const root = "../.."
 
 // modules are the patterns that together name every package of the workspace.
-var modules = []string{"./...", "./sdk/client/go/...", "./sdk/go/...", "./plugins/agent/...", "./plugins/conformance/...", "./plugins/connectors/...", "./plugins/digest/..."}
+var modules = []string{"./...", "./sdk/client/go/...", "./sdk/go/...", "./examples/gauges/...", "./plugins/agent/...", "./plugins/conformance/...", "./plugins/connectors/...", "./plugins/digest/..."}
 
 type listed struct {
 	ImportPath, Dir                    string

@@ -218,6 +218,24 @@ func did(r *Report) (output, calls, logs jsontext.Value, err error) {
 	return output, calls, logs, nil
 }
 
+// Digest returns a hash that runs share which did what means the same: which calls they made, what these asked,
+// what was refused, and how they ended.
+func (r *Report) Digest() (string, error) {
+	output, calls, _, err := did(r)
+	if err != nil {
+		return "", err
+	}
+	code := "null"
+	if r.Failure != nil {
+		code = string(quoted(r.Failure.Code))
+	}
+	text, err := journal.CanonicalValue([]byte(`[` + string(orNull(output)) + `,` + string(calls) + `,` + code + `]`))
+	if err != nil {
+		return "", fmt.Errorf("writing what a plugin did: %w", err)
+	}
+	return journal.HashOf(text), nil
+}
+
 // Compare returns every place in which a run is not what the case expects. Paths begin with what is
 // compared, such as /output.
 func (c *Case) Compare(r *Report, strict bool) ([]journal.Difference, error) {
@@ -255,6 +273,16 @@ func (c *Case) compareFailure(r *Report) []journal.Difference {
 		}
 	}
 	return found
+}
+
+// Fails reports whether the case expects that a run fails, and with this code.
+func (c *Case) Fails(code string) bool {
+	want := c.expect.failure
+	if want == nil {
+		return false
+	}
+	part := want.get("code")
+	return part != nil && journal.SameValue(part.json(), quoted(code))
 }
 
 func at(path string, found []journal.Difference) []journal.Difference {

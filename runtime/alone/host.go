@@ -82,6 +82,20 @@ type Report struct {
 	HostCalls int      `json:"host_calls"`
 }
 
+// Unfinished returns the failure that ended a run before its plugin was done, such as a trap or spent gas: what it
+// did until then is a part of what it does, and no result. nil for a run that ended by itself, also where
+// the plugin says that it failed.
+func (r *Report) Unfinished() *abi.Failure {
+	f := r.Failure
+	switch {
+	case f == nil, f.Code == abi.FailurePluginError:
+		return nil
+	case r.Output != nil && r.Output.Failure != nil && r.Output.Failure.Code == f.Code && f.Code != abi.FailurePluginPanic:
+		return nil
+	}
+	return f
+}
+
 // codeDenied is the code with which policy refuses a call that the capabilities do not have.
 const codeDenied = "capability_denied"
 

@@ -43,7 +43,9 @@ type Effective struct {
 	// Unknown lists environment variables that start with [EnvPrefix] and mean
 	// nothing to Wharf. They are no error: orchestrators make such names up.
 	Unknown []string
-	named   []Value // what Config.Named was made from
+	// Warnings are what holds, and had better be written otherwise.
+	Warnings []string
+	named    []Value // what Config.Named was made from
 }
 
 // Problem is one thing that is wrong with a configuration.
@@ -117,6 +119,7 @@ func (e *Effective) finish(merged layer, problems Problems) (*Effective, error) 
 	if len(problems) > 0 {
 		return nil, problems
 	}
+	e.findFiles()
 	return e, nil
 }
 

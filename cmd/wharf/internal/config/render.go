@@ -184,6 +184,11 @@ stated in the file alone; so are the limits of single plugins.
 Sizes are written as ` + "`64MiB`" + ` (1024-based), ` + "`10MB`" + ` (1000-based) or plain bytes; durations as
 ` + "`250ms`, `30s`, `5m`, `24h`, `30d`" + `.
 
+A relative path that the file states for something that is there already (files of ` + "`tls`" + `, ` + "`acme.roots`" + `,
+` + "`plugins.dir`" + `, ` + "`plugins.watch`" + `, ` + "`plugins.trust`" + `, ` + "`models.script`" + `, ` + "`vaults.files`" + `, the ` + "`file`" + ` of a secret, the ` + "`cwd`" + ` of a
+tool server) is looked up in the file's own folder, and if it is not there in the current one, with a warning. Paths of what the node makes
+(` + "`data`" + `, ` + "`plugins.cache`" + `, ` + "`plugins.cache_key`" + `), of flags and of variables are from the current folder.
+
 Wharf reads two more variables that are not settings: ` + "`WHARF_API_KEY`" + ` (the node's first API key,
 at least 16 characters; for client commands, the key to send) and ` + "`WHARF_SERVER`" + ` (for client
 commands, the node to speak to). ` + "`wharf plugin push` and `pull` read `WHARF_REGISTRY_USER` and `WHARF_REGISTRY_PASSWORD`" + `.

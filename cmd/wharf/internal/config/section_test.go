@@ -1,6 +1,7 @@
 package config
 
 import (
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -120,7 +121,7 @@ func TestNamedThings(t *testing.T) {
 	if !reflect.DeepEqual(eff.Config.Named, want) {
 		t.Errorf("got  %+v\nwant %+v", eff.Config.Named, want)
 	}
-	if c := eff.Config; c.Model != (ModelDefaults{"good", "answers.json"}) || c.Receipts.Issue != "required" || c.OpenHarness.Private != "true" {
+	if c := eff.Config; c.Model != (ModelDefaults{"good", filepath.Join(filepath.Dir(eff.File), "answers.json")}) || c.Receipts.Issue != "required" || c.OpenHarness.Private != "true" {
 		t.Errorf("got %+v, %+v, %+v", c.Model, c.Receipts, c.OpenHarness)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/policy"
 )
 
 // recordedCall is what an event tells of a host call. Request and Answer are null
@@ -46,6 +47,26 @@ func callDetail(payload jsontext.Value) string {
 		detail += ", " + (time.Duration(c.Tool.DurationUs) * time.Microsecond).Round(10*time.Microsecond).String()
 	}
 	return detail
+}
+
+// withheld returns what became of a write that the autonomy tier of its Persona has not let be done; "" for any
+// other event. It has failed for the plugin alone, as it was meant to.
+func withheld(e *abi.Event) string {
+	var c recordedCall
+	if e.Event != abi.EventSpanFailed && e.Event != abi.EventToolFailed && e.Event != abi.EventCall {
+		return ""
+	}
+	var why abi.CallError
+	if json.Unmarshal(e.Payload, &c) != nil || c.Status != abi.CallDenied || json.Unmarshal(c.Answer, &why) != nil {
+		return ""
+	}
+	switch why.Code {
+	case policy.CodeProposed:
+		return "proposed"
+	case policy.CodeShadow:
+		return "left_out"
+	}
+	return ""
 }
 
 // about says in a few words what was asked and answered.

@@ -42,7 +42,10 @@ func (s *Screen) Event(e *abi.Event, since time.Time) {
 	if !since.IsZero() {
 		at = fmt.Sprintf("%8.3fs", e.CreatedAt.Sub(since).Seconds())
 	}
-	name := shortKind(e.Event)
+	name, style := shortKind(e.Event), kindStyle(e.Event)
+	if verdict := withheld(e); verdict != "" {
+		name, style = verdict, Yellow
+	}
 	line := at + "  " + name
 	room := 100
 	if s.Terminal() {
@@ -54,7 +57,7 @@ func (s *Screen) Event(e *abi.Event, since time.Time) {
 	}
 	s.passing = s.Terminal() && e.Event == abi.EventProgress
 	pad := strings.Repeat(" ", max(0, len(at)+2+kindWidth-width(line)))
-	s.Line("  ", s.Paint(Dim, at), "  ", s.Paint(kindStyle(e.Event), name), strings.TrimRight(pad+"  "+detail, " "))
+	s.Line("  ", s.Paint(Dim, at), "  ", s.Paint(style, name), strings.TrimRight(pad+"  "+detail, " "))
 }
 
 func shortKind(k abi.EventKind) string {

@@ -3,6 +3,7 @@ package show
 import (
 	"bytes"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -167,6 +168,9 @@ func TestEvents(t *testing.T) {
 		eventOf(45, abi.EventAgentEvent, `{"kind":"transcript_compacted","data":{"mode":"auto","reason":"the context is full","strategy":"llm","archived_messages":12,"estimated_tokens_before":9000,"estimated_tokens_after":2000}}`),
 		eventOf(46, abi.EventAgentEvent, `{"kind":"tool_search_result","type":"tool_search_result","visibility":"internal","redacted":true}`),
 		eventOf(47, abi.EventComposition, `{"kind":"composition_child_call","run_id":"run_1"}`),
+		eventOf(47, abi.EventSpanFailed, `{"call":"memory.write","index":4,"status":2,"answer":{"code":"proposed","message":"memory.write was not done: it was noted as a proposal, for persona p only suggests"}}`),
+		eventOf(47, abi.EventToolFailed, `{"call":"tool.call","index":4,"status":2,"request":{"server":"fs","name":"write"},"answer":{"code":"shadow","message":"it was not done"}}`),
+		eventOf(47, abi.EventSpanFailed, `{"call":"http.fetch","index":4,"status":5,"answer":{"code":"proposed","message":"what a server says"}}`),
 		eventOf(48, abi.EventWorker, `{"worker_id":7}`),
 	)
 	s, out := screen("never", nil)
@@ -194,6 +198,35 @@ func TestAnswers(t *testing.T) {
 	golden(t, "answer.txt", out.String())
 	if s.Answer(&abi.Outcome{}, 0) {
 		t.Error("there is no answer")
+	}
+}
+
+// What is sent is told in one line, which is gone in the end; only on a terminal, and only of much.
+func TestMoving(t *testing.T) {
+	for name, c := range map[string]struct {
+		width int
+		total int64
+		lines int
+	}{"much": {80, 2 << 20, 101}, "on no terminal": {0, 2 << 20, 0}, "little": {80, 1000, 0}, "nothing": {80, 0, 0}} {
+		s, out := screen("always", nil)
+		s.width = c.width
+		m := s.Moving(strings.NewReader(strings.Repeat("x", int(c.total))), "a\nplugin\x1b[2J", c.total)
+		if n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, m, make([]byte, 1000)); err != nil || n != c.total {
+			t.Errorf("%s: %d bytes, %v", name, n, err)
+		}
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+		shown := out.String()
+		if got := strings.Count(shown, "\x1b[K"); got != c.lines+min(c.lines, 1) || strings.Contains(shown, "\n") || strings.Contains(shown, "\x1b[2J") {
+			t.Errorf("%s: %d lines:\n%q", name, got, shown)
+		}
+		if c.lines > 0 && (!strings.Contains(shown, " 50%  1.0 MiB of 2.0 MiB  a plugin") || !strings.HasSuffix(shown, "\r\x1b[K")) {
+			t.Errorf("%s: %q", name, shown)
+		}
+		if _, err := m.Read(make([]byte, 1)); err != io.EOF || out.String() != shown {
+			t.Errorf("%s: it goes on, %v", name, err)
+		}
 	}
 }
 
