@@ -1,4 +1,6 @@
 // Drives the client in TypeScript: as drive.go. It is given the folder of the package, and that of the package ws.
+import { openAsBlob } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
@@ -15,6 +17,8 @@ const told = (error) => ({
     retry_after: error.retryAfter / 1000, param: error.param,
   }),
 });
+
+const gone = (answer) => answer.then(() => false, (error) => error.code === "resource_not_found");
 
 const commands = {
   async session(wharf, c, options) {
@@ -56,6 +60,45 @@ const commands = {
   verify: async (wharf, c) => (await verifyReceipt(new Uint8Array(Buffer.from(c.wire, "base64")), c.keys)).hash,
   "create key": async (wharf, c) => (await wharf.call(operations.createKey, { body: { name: c.text, scopes: ["tasks:read"] } })).id,
   "get task": async (wharf, c) => (await wharf.tasks.get(c.task)).status,
+  install: async (wharf, c, options) => (await wharf.plugins.install(c.text, await openAsBlob(c.module), {}, options)).digest,
+  async plugins(wharf, c) {
+    const packed = await wharf.plugins.installPackage(c.text, await openAsBlob(c.package));
+    const { text } = await wharf.plugins.manifest(c.text);
+    const second = await wharf.plugins.install(c.text, new Uint8Array(await readFile(c.module)), { version: "second" });
+    const before = await wharf.plugins.rollback(c.text, {});
+    const disabled = await wharf.plugins.disable(c.text);
+    const enabled = await wharf.plugins.enable(c.text);
+    await wharf.plugins.remove(c.text, { force: "true" }); // a Persona names it
+    return [packed.version, packed.persona_id, text.includes("tide"), second.version, second.versions.length, before.version,
+      disabled.status, enabled.status, await gone(wharf.plugins.get(c.text))];
+  },
+  async connectors(wharf, c) {
+    const made = await wharf.connectors.create({
+      provider: "generic", target_persona_id: c.persona, target_session_id: c.session, settings: { task: { text: "{$.say}" } } });
+    const headers = { "Content-Type": "application/json", "webhook-id": "msg_1" };
+    const seen = [];
+    for (let i = 0; i < 2; i++) seen.push((await wharf.connectors.deliver(made.id, '{"say":"spring tide"}', { headers })).status);
+    for await (const e of wharf.sessions.stream(c.session)) if (e.event === "task.completed") break;
+    seen.push((await wharf.connectors.deadLetters(made.id)).data.length);
+    await wharf.connectors.delete(made.id);
+    return seen;
+  },
+  async vaults(wharf) {
+    const { id } = await wharf.vaults.create({ provider: "local", capabilities: ["read", "write"] });
+    await wharf.vaults.store(id, "crm", { value: "s3cret", hosts: ["crm.example.com"] });
+    const [secret] = (await wharf.vaults.secrets(id)).data;
+    await wharf.vaults.removeSecret(id, "crm");
+    return [secret.name, secret.hosts[0], (await wharf.vaults.secrets(id)).data.length];
+  },
+  async files(wharf, c) {
+    const [{ id }] = (await wharf.workspaces.list()).data;
+    const path = `tides/${c.task}.txt`;
+    await wharf.workspaces.putFile(id, c.text, { path });
+    const read = new TextDecoder().decode(await wharf.workspaces.file(id, { path }));
+    await wharf.workspaces.deleteFile(id, { path });
+    const bundle = new TextDecoder("latin1").decode(await wharf.tasks.bundle(c.task));
+    return [read, await gone(wharf.workspaces.file(id, { path })), bundle.slice(0, 2)];
+  },
   async crowd(wharf, c) {
     const opened = [];
     const followers = Array.from({ length: 50 }, async () => {
