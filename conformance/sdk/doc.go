@@ -3,6 +3,8 @@
 // that get lost and overload, with receipts that were changed, and as packages as other people get them. Each language has a
 // driver in testdata that takes the same commands.
 //
+// The client in TypeScript is driven within a page of Chromium, too.
+//
 // A language whose tools are missing is skipped, and says what it needs: Node and "npm ci" in
-// sdk/client/ts for TypeScript, python3 for Python.
+// sdk/client/ts for TypeScript, python3 for Python, chromium for the page.
 package sdk
