@@ -90,6 +90,7 @@ func Measurements() []Measurement {
 		{Name: "sandbox-compute", Doc: "what counting gas and depth costs guests that compute", run: measureCompute},
 		{Name: "sandbox-call", Doc: "a host call", run: measureHostCall},
 		{Name: "sandbox-tasks", Doc: "Tasks of a plugin in Go beside one in C", run: measureGoTasks},
+		{Name: "plugin-languages", Doc: "the module and a host call of one plugin in each language, beside Extism's kits", Long: true, run: measureLanguages},
 		{Name: "steps-scale", Doc: "Tasks of recorded steps with a full log", Long: true, run: measureStepsScale},
 		{Name: "harness-lists", Doc: "a page of a list of a million executions, against one of a thousand", Long: true, run: measureHarnessLists},
 		{Name: "strangers", Doc: "a node of 1 GiB under all attacks at once, and another tenant beside them", Long: true, run: measureStrangers},
