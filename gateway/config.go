@@ -53,6 +53,9 @@ type Config struct {
 	Connections int
 	Streams     int
 
+	// CORSOrigins lists the origins whose pages may read what is answered over HTTP; "*" is any.
+	CORSOrigins []string
+
 	// MessageLimit is the largest message of a WebSocket client, in bytes, when it is
 	// no longer compressed.
 	MessageLimit int64

@@ -180,7 +180,12 @@ func (rest) Mount() gateway.Mount {
 // serve starts a gateway and returns its address.
 func serve(t *testing.T, adapters ...gateway.Adapter) (addr string) {
 	t.Helper()
-	s := gateway.New(gateway.Config{BodyLimit: 4096}, fakeCore{}, slog.New(slog.NewTextHandler(io.Discard, nil)), adapters...)
+	return serveAs(t, gateway.Config{BodyLimit: 4096}, adapters...)
+}
+
+func serveAs(t *testing.T, cfg gateway.Config, adapters ...gateway.Adapter) (addr string) {
+	t.Helper()
+	s := gateway.New(cfg, fakeCore{}, slog.New(slog.NewTextHandler(io.Discard, nil)), adapters...)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -97,7 +97,7 @@ func (s *Server) OpenAPI() []byte { return s.root.openAPI }
 
 func (s *Server) newHTTP() *fasthttp.Server {
 	return &fasthttp.Server{
-		Handler:         s.framed(s.router().Handler),
+		Handler:         s.framed(s.shared(s.router().Handler)),
 		ErrorHandler:    s.brokenRequest,
 		Name:            "wharf",
 		Concurrency:     s.cfg.Connections + 1, // the listener's limit comes first

@@ -23,24 +23,28 @@ func TestStreamsAcrossRestarts(t *testing.T) {
 	inEach(t, func(t *testing.T, c *client) {
 		n := builder.Start(t)
 		c.url = n.URL
-		session := c.text(t, "session", nil)
-		follower := &client{in: c.in, lines: c.lines, url: n.URL}
-		var got []string
-		last := appendTo(t, n, session, "the first")
-		follower.start(t, "stream", command{"session": session, "until": "nothing"})
-		got = append(got, follower.follow(t, last)...)
-		for round, stop := range []func(*nodetest.Node, testing.TB){(*nodetest.Node).Kill, (*nodetest.Node).Stop} {
-			stop(n, t)
-			n.Run(t)
-			for i := range 3 {
-				last = appendTo(t, n, session, fmt.Sprint("round ", round, ", ", i))
-			}
-			got = append(got, follower.follow(t, last)...)
-		}
-		if want := log(t, n, session); !slices.Equal(got, want) {
-			t.Errorf("the client showed\n%v, the log has\n%v", got, want)
-		}
+		c.streamAcrossRestarts(t, n)
 	})
+}
+
+// streamAcrossRestarts leaves the stream open: the driver takes no command after it.
+func (c *client) streamAcrossRestarts(t *testing.T, n *nodetest.Node) {
+	t.Helper()
+	session := c.text(t, "session", nil)
+	last := appendTo(t, n, session, "the first")
+	c.start(t, "stream", command{"session": session, "until": "nothing"})
+	got := c.follow(t, last)
+	for round, stop := range []func(*nodetest.Node, testing.TB){(*nodetest.Node).Kill, (*nodetest.Node).Stop} {
+		stop(n, t)
+		n.Run(t)
+		for i := range 3 {
+			last = appendTo(t, n, session, fmt.Sprint("round ", round, ", ", i))
+		}
+		got = append(got, c.follow(t, last)...)
+	}
+	if want := log(t, n, session); !slices.Equal(got, want) {
+		t.Errorf("the client showed\n%v, the log has\n%v", got, want)
+	}
 }
 
 // TestWaitAcrossRestarts waits for a Task of a node that is killed meanwhile.

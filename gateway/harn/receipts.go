@@ -36,7 +36,7 @@ func pageOf(docs []api.View, p api.Page) api.List {
 
 // getReceipt answers with the resource, or with the receipt alone (docs/protocol.md, 8.3).
 func (a *Adapter) getReceipt(r *gateway.Request) error {
-	r.SetHeader("Vary", "Accept")
+	r.HTTP.Response.Header.Add("Vary", "Accept") // beside that of the gateway
 	media, err := negotiate(r.Header("Accept"), gateway.MediaJSON, abi.MediaReceiptJSON, mediaCBOR)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	extism "github.com/extism/go-sdk"
 
@@ -64,4 +65,19 @@ func ExtismOnce(ctx context.Context, p *extism.CompiledPlugin, export string, do
 		return err
 	})
 	return errors.Join(err, inst.Close(ctx))
+}
+
+// ExtismRun makes an instance, has it run with an input, closes it, and returns what the run took.
+func ExtismRun(ctx context.Context, p *extism.CompiledPlugin, input string) (time.Duration, error) {
+	inst, err := p.Instance(ctx, extism.PluginInstanceConfig{})
+	if err != nil {
+		return 0, fmt.Errorf("instantiating with Extism: %w", err)
+	}
+	begun := time.Now()
+	code, answer, err := inst.CallWithContext(ctx, "run", []byte(input))
+	took := time.Since(begun)
+	if err == nil && (code != 0 || len(answer) == 0) {
+		err = fmt.Errorf("run returned %d and %q", code, answer)
+	}
+	return took, errors.Join(err, inst.Close(ctx))
 }

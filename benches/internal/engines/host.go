@@ -2,7 +2,8 @@ package engines
 
 import (
 	"context"
-	"slices"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -19,6 +20,7 @@ type Host struct {
 	record []recordedCall
 	bytes  []byte // of the requests and answers in the record
 	state  []byte // the answer of state.get
+	input  []byte // the answer of input
 }
 
 type recordedCall struct {
@@ -29,7 +31,14 @@ type recordedCall struct {
 
 // NewHost returns a Host with an empty record.
 func NewHost() *Host {
-	return &Host{state: slices.Repeat([]byte{'a'}, guests.CallBytes)}
+	state := `{"value":"` + strings.Repeat("a", guests.CallBytes-len(`{"value":""}`)) + `"}`
+	return &Host{state: []byte(state), input: []byte(taskInput)}
+}
+
+// Ask has Tasks be given a text of digits.
+func (h *Host) Ask(digits string) {
+	h.input = []byte(`{"task":{"id":"task_1","session_id":"sess_1","input":{"role":"user","parts":[{"type":"text","text":"` + digits +
+		`"}]}},"persona":{"id":"persona_bench","name":"bench","version":"1.0.0"}}`)
 }
 
 // Call implements sandbox.Host.
@@ -37,7 +46,7 @@ func (h *Host) Call(_ context.Context, call string, request []byte) (abi.CallSta
 	answer := []byte(nil)
 	switch call {
 	case abi.CallInput:
-		answer = []byte(taskInput)
+		answer = h.input
 	case abi.CallStateGet:
 		answer = h.state
 	case abi.CallMessageAppend:
@@ -62,6 +71,20 @@ func (h *Host) Recorded() (count int, first string) {
 		return 0, ""
 	}
 	return len(h.record), h.record[0].call
+}
+
+// Made returns an error unless so many calls of state.get are in the record.
+func (h *Host) Made(calls int) error {
+	count := 0
+	for _, c := range h.record {
+		if c.call == abi.CallStateGet && len(c.request) == guests.CallBytes {
+			count++
+		}
+	}
+	if count != calls {
+		return fmt.Errorf("%d calls of %d bytes were recorded, not %d", count, guests.CallBytes, calls)
+	}
+	return nil
 }
 
 // Now implements sandbox.Host.

@@ -92,6 +92,7 @@ func Measurements() []Measurement {
 		{Name: "sandbox-tasks", Doc: "Tasks of a plugin in Go beside one in C", run: measureGoTasks},
 		{Name: "plugin-tasks", Doc: "Tasks of new plugins in TypeScript and Python beside one in C", run: measureScriptTasks},
 		{Name: "plugin-install", Doc: "from the install of a plugin in Go to its first answer", run: measureInstall},
+		{Name: "plugin-languages", Doc: "the module and a host call of one plugin in each language, beside Extism's kits", Long: true, run: measureLanguages},
 		{Name: "steps-scale", Doc: "Tasks of recorded steps with a full log", Long: true, run: measureStepsScale},
 		{Name: "harness-lists", Doc: "a page of a list of a million executions, against one of a thousand", Long: true, run: measureHarnessLists},
 		{Name: "strangers", Doc: "a node of 1 GiB under all attacks at once, and another tenant beside them", Long: true, run: measureStrangers},

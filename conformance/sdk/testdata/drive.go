@@ -11,16 +11,17 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	wharf "github.com/wharf-dev/wharf/sdk/client/go"
 )
 
 type command struct {
-	Do, URL, Key, Session, Task, Persona, Text, IdempotencyKey, Until string
-	Wire                                                              []byte
-	Keys                                                              []wharf.SigningKey
-	OrAsked                                                           bool
+	Do, URL, Key, Session, Task, Persona, Text, IdempotencyKey, Until, Module, Package string
+	Wire                                                                               []byte
+	Keys                                                                               []wharf.SigningKey
+	OrAsked                                                                            bool
 }
 
 func main() {
@@ -128,17 +129,11 @@ func (c *command) run(ctx context.Context, client *wharf.Client, out *json.Encod
 		return nil, nil
 	case "upload":
 		name := "tide.txt"
-		artifact, err := client.Artifacts().Upload(ctx, []byte(c.Text), &wharf.RegisterArtifactQuery{Name: &name, SessionID: &c.Session}, options...)
+		artifact, err := client.Artifacts().Upload(ctx, strings.NewReader(c.Text), &wharf.RegisterArtifactQuery{Name: &name, SessionID: &c.Session}, options...)
 		if err != nil {
 			return nil, err
 		}
-		content, err := client.Artifacts().Content(ctx, artifact.ID)
-		if err != nil {
-			return nil, err
-		}
-		defer content.Close()
-		text, err := io.ReadAll(content)
-		return string(text), err
+		return text(client.Artifacts().Content(ctx, artifact.ID))
 	case "receipt":
 		task, err := client.Tasks().Get(ctx, c.Task)
 		if err != nil {
@@ -169,12 +164,174 @@ func (c *command) run(ctx context.Context, client *wharf.Client, out *json.Encod
 			return nil, err
 		}
 		return task.Status, nil
+	case "install":
+		return c.install(ctx, client, options)
+	case "plugins":
+		return c.plugins(ctx, client)
+	case "connectors":
+		return c.connectors(ctx, client)
+	case "vaults":
+		return c.vaults(ctx, client)
+	case "files":
+		return c.files(ctx, client)
 	case "crowd":
 		return c.crowd(ctx, client)
 	case "socket":
 		return c.socket(ctx, client)
 	}
 	return nil, fmt.Errorf("%s is not known", c.Do)
+}
+
+// text reads what a request was answered with.
+func text(content io.ReadCloser, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer content.Close()
+	all, err := io.ReadAll(content)
+	return string(all), err
+}
+
+// install installs a module from its file, and returns its digest.
+func (c *command) install(ctx context.Context, client *wharf.Client, options []wharf.Option) (any, error) {
+	module, err := os.Open(c.Module)
+	if err != nil {
+		return nil, err
+	}
+	defer module.Close()
+	p, err := client.Plugins().Install(ctx, c.Text, module, nil, options...)
+	if err != nil {
+		return nil, err
+	}
+	return p.Digest, nil
+}
+
+// plugins installs, switches and removes a plugin, and returns what it saw.
+func (c *command) plugins(ctx context.Context, client *wharf.Client) (any, error) {
+	var seen []any
+	packed, err := os.Open(c.Package)
+	if err != nil {
+		return nil, err
+	}
+	defer packed.Close()
+	p, err := client.Plugins().InstallPackage(ctx, c.Text, packed, nil)
+	if err != nil {
+		return nil, err
+	}
+	seen = append(seen, p.Version, *p.PersonaID)
+	manifest, err := client.Plugins().Manifest(ctx, c.Text, nil)
+	if err != nil {
+		return nil, err
+	}
+	seen = append(seen, strings.Contains(manifest.Text, "tide"))
+	module, err := os.ReadFile(c.Module)
+	if err != nil {
+		return nil, err
+	}
+	second := "second"
+	if p, err = client.Plugins().Install(ctx, c.Text, bytes.NewReader(module), &wharf.InstallPluginQuery{Version: &second}); err != nil {
+		return nil, err
+	}
+	seen = append(seen, p.Version, len(p.Versions))
+	if p, err = client.Plugins().Rollback(ctx, c.Text, &wharf.RollbackPluginRequest{}); err != nil {
+		return nil, err
+	}
+	seen = append(seen, p.Version)
+	if p, err = client.Plugins().Disable(ctx, c.Text); err != nil {
+		return nil, err
+	}
+	seen = append(seen, p.Status)
+	if p, err = client.Plugins().Enable(ctx, c.Text); err != nil {
+		return nil, err
+	}
+	force := "true" // a Persona names it
+	if err := client.Plugins().Remove(ctx, c.Text, &wharf.RemovePluginQuery{Force: &force}); err != nil {
+		return nil, err
+	}
+	_, err = client.Plugins().Get(ctx, c.Text)
+	return append(seen, p.Status, wharf.IsCode(err, wharf.CodeResourceNotFound)), nil
+}
+
+// connectors hands a Connector a delivery, twice, and follows what becomes of it.
+func (c *command) connectors(ctx context.Context, client *wharf.Client) (any, error) {
+	made, err := client.Connectors().Create(ctx, &wharf.CreateConnectorRequest{
+		Provider: "generic", TargetPersonaID: &c.Persona, TargetSessionID: &c.Session, Settings: map[string]any{"task": map[string]any{"text": "{$.say}"}}})
+	if err != nil {
+		return nil, err
+	}
+	var seen []any
+	for range 2 {
+		received, err := client.Connectors().Deliver(ctx, made.ID, strings.NewReader(`{"say":"spring tide"}`),
+			wharf.Header("Content-Type", "application/json"), wharf.Header("webhook-id", "msg_1"))
+		if err != nil {
+			return nil, err
+		}
+		seen = append(seen, received.Status)
+	}
+	for e, err := range client.Sessions().Stream(ctx, c.Session, "") {
+		if err != nil {
+			return nil, err
+		}
+		if e.Event == "task.completed" {
+			break
+		}
+	}
+	letters, err := client.Connectors().DeadLetters(ctx, made.ID, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := client.Connectors().Delete(ctx, made.ID); err != nil {
+		return nil, err
+	}
+	return append(seen, len(letters.Data)), nil
+}
+
+// vaults keeps a secret, and removes it.
+func (c *command) vaults(ctx context.Context, client *wharf.Client) (any, error) {
+	vault, err := client.Vaults().Create(ctx, &wharf.CreateVaultRequest{Provider: "local", Capabilities: []string{"read", "write"}})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := client.Vaults().Store(ctx, vault.ID, "crm", &wharf.StoreSecretRequest{Value: "s3cret", Hosts: []string{"crm.example.com"}}); err != nil {
+		return nil, err
+	}
+	before, err := client.Vaults().Secrets(ctx, vault.ID, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := client.Vaults().RemoveSecret(ctx, vault.ID, "crm"); err != nil {
+		return nil, err
+	}
+	after, err := client.Vaults().Secrets(ctx, vault.ID, nil)
+	if err != nil {
+		return nil, err
+	}
+	return []any{before.Data[0].Name, before.Data[0].Hosts[0], len(after.Data)}, nil
+}
+
+// files writes a file of a Workspace, reads it and removes it, and exports a Task.
+func (c *command) files(ctx context.Context, client *wharf.Client) (any, error) {
+	spaces, err := client.Workspaces().List(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	space, path := spaces.Data[0].ID, "tides/"+c.Task+".txt"
+	if _, err := client.Workspaces().PutFile(ctx, space, strings.NewReader(c.Text), &wharf.PutFileQuery{Path: &path}); err != nil {
+		return nil, err
+	}
+	read, err := text(client.Workspaces().File(ctx, space, &wharf.GetFileQuery{Path: &path}))
+	if err != nil {
+		return nil, err
+	}
+	if err := client.Workspaces().DeleteFile(ctx, space, &wharf.DeleteFileQuery{Path: &path}); err != nil {
+		return nil, err
+	}
+	_, err = client.Workspaces().File(ctx, space, &wharf.GetFileQuery{Path: &path})
+	bundle, failed := text(client.Tasks().Bundle(ctx, c.Task))
+	if failed != nil {
+		return nil, failed
+	}
+	return []any{read, wharf.IsCode(err, wharf.CodeResourceNotFound), bundle.(string)[:2]}, nil
 }
 
 // crowd follows a Session many times at once, says something, and counts the streams that have shown it.

@@ -1,98 +1,15 @@
 // Drives the client in TypeScript: as drive.go. It is given the folder of the package, and that of the package ws.
+import { openAsBlob } from "node:fs";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
+import { driver } from "./commands.mjs";
 
 const [folder, ws] = process.argv.slice(2);
-const { Wharf, WharfError, ReceiptError, say, verifyReceipt, operations } = await import(pathToFileURL(`${folder}/dist/index.js`));
-const WebSocket = ws ? (await import(pathToFileURL(`${ws}/wrapper.mjs`))).WebSocket : undefined;
-const print = (line) => process.stdout.write(JSON.stringify(line) + "\n");
-
-const told = (error) => ({
-  text: String(error),
-  receipt: error instanceof ReceiptError,
-  ...(error instanceof WharfError && {
-    status: error.status, code: error.code, message: error.reason, advice: error.advice, request_id: error.requestId,
-    retry_after: error.retryAfter / 1000, param: error.param,
-  }),
+const obey = driver(await import(pathToFileURL(`${folder}/dist/index.js`)), {
+  print: (line) => process.stdout.write(JSON.stringify(line) + "\n"),
+  file: (path) => openAsBlob(path),
+  WebSocket: ws ? (await import(pathToFileURL(`${ws}/wrapper.mjs`))).WebSocket : undefined,
 });
 
-const commands = {
-  async session(wharf, c, options) {
-    const spaces = await wharf.workspaces.list();
-    return (await wharf.sessions.create({ workspace_id: spaces.data[0].id }, options)).id;
-  },
-  async submit(wharf, c, options) {
-    return (await wharf.sessions.submit(c.session, { persona_id: c.persona, input: say(c.text) }, options)).id;
-  },
-  async append(wharf, c, options) {
-    return (await wharf.sessions.append(c.session, { message: say(c.text) }, options)).id;
-  },
-  async messages(wharf, c) {
-    const texts = [];
-    for (let cursor; cursor !== null; ) {
-      const page = await wharf.sessions.messages(c.session, { limit: 1, cursor });
-      texts.push(...page.data.map((m) => m.parts[0].text));
-      cursor = page.page.next_cursor;
-    }
-    return texts;
-  },
-  wait: async (wharf, c) => (await wharf.tasks.wait(c.task, { orAsked: c.orAsked })).status,
-  outcome: async (wharf, c) => (await wharf.tasks.outcome(c.task)).summary,
-  async stream(wharf, c) {
-    for await (const e of c.task ? wharf.tasks.stream(c.task) : wharf.sessions.stream(c.session)) {
-      print({ event: e.id, about: e.resource.id });
-      if (e.resource.id === c.until) break;
-    }
-    return null;
-  },
-  async upload(wharf, c, options) {
-    const artifact = await wharf.artifacts.upload(c.text, { name: "tide.txt", session_id: c.session }, options);
-    return new TextDecoder().decode(await wharf.artifacts.content(artifact.id));
-  },
-  async receipt(wharf, c) {
-    const task = await wharf.tasks.get(c.task);
-    return (await wharf.receipts.verify(task.receipt_id, (await wharf.node.keys()).keys)).subject;
-  },
-  verify: async (wharf, c) => (await verifyReceipt(new Uint8Array(Buffer.from(c.wire, "base64")), c.keys)).hash,
-  "create key": async (wharf, c) => (await wharf.call(operations.createKey, { body: { name: c.text, scopes: ["tasks:read"] } })).id,
-  "get task": async (wharf, c) => (await wharf.tasks.get(c.task)).status,
-  async crowd(wharf, c) {
-    const opened = [];
-    const followers = Array.from({ length: 50 }, async () => {
-      let open;
-      opened.push(new Promise((resolve) => (open = resolve)));
-      for await (const e of wharf.sessions.stream(c.session)) {
-        open();
-        if (e.event === "user.message") return 1;
-      }
-      return 0;
-    });
-    await Promise.all(opened);
-    await wharf.sessions.append(c.session, { message: say(c.text) });
-    return (await Promise.all(followers)).reduce((a, b) => a + b);
-  },
-  async socket(wharf, c) {
-    const socket = await wharf.sessions.connect(c.session);
-    const id = socket.send("message", { message: say(c.text) });
-    let acked, event;
-    for await (const frame of socket) {
-      if (frame.type === "error") throw new Error(JSON.stringify(frame));
-      if (frame.type === "ack" && frame.id === id) acked = frame.resource.id;
-      if (frame.type === "event") event = frame.event.resource.id;
-      if (acked && event) break;
-    }
-    socket.close();
-    return [acked, event];
-  },
-};
-
-for await (const line of createInterface({ input: process.stdin })) {
-  const c = JSON.parse(line);
-  const wharf = new Wharf({ url: c.url ?? "", key: c.key, WebSocket });
-  try {
-    print({ done: await commands[c.do](wharf, c, c.idempotencyKey ? { idempotencyKey: c.idempotencyKey } : {}) });
-  } catch (error) {
-    print({ error: told(error) });
-  }
-}
+for await (const line of createInterface({ input: process.stdin })) await obey(JSON.parse(line));
 process.exit(0);

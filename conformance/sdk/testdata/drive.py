@@ -70,11 +70,89 @@ async def run(wharf: Any, c: Dict[str, Any]) -> Any:
         return (await done(wharf.request("createKey", body={"name": c["text"], "scopes": ["tasks:read"]})))["id"]
     if do == "get task":
         return (await done(wharf.tasks.get(task)))["status"]
+    if do == "install":
+        with open(c["module"], "rb") as module:
+            return (await done(wharf.plugins.install(c["text"], module, idempotency_key=key)))["digest"]
+    if do == "plugins":
+        return await plugins(wharf, c)
+    if do == "connectors":
+        return await connectors(wharf, c)
+    if do == "vaults":
+        return await vaults(wharf)
+    if do == "files":
+        return await files(wharf, c)
     if do == "crowd":
         return await crowd(wharf, session, c["text"])
     if do == "socket":
         return await talk(wharf, c)
     raise LookupError(f"{do} is not known")
+
+
+async def gone(answer: Any) -> bool:
+    """Whether what is asked for is not there."""
+    try:
+        await done(answer())
+    except WharfError as error:
+        return error.code == "resource_not_found"
+    return False
+
+
+async def plugins(wharf: Any, c: Dict[str, Any]) -> List[Any]:
+    with open(c["package"], "rb") as packed:
+        first = await done(wharf.plugins.install_package(c["text"], packed))
+    manifest = await done(wharf.plugins.manifest(c["text"]))
+    with open(c["module"], "rb") as module:
+        second = await done(wharf.plugins.install(c["text"], module.read(), {"version": "second"}))
+    before = await done(wharf.plugins.rollback(c["text"], {}))
+    disabled = await done(wharf.plugins.disable(c["text"]))
+    enabled = await done(wharf.plugins.enable(c["text"]))
+    await done(wharf.plugins.remove(c["text"], {"force": "true"}))  # a Persona names it
+    return [first["version"], first["persona_id"], "tide" in manifest["text"], second["version"], len(second["versions"]), before["version"],
+            disabled["status"], enabled["status"], await gone(lambda: wharf.plugins.get(c["text"]))]
+
+
+async def connectors(wharf: Any, c: Dict[str, Any]) -> List[Any]:
+    made = await done(wharf.connectors.create({"provider": "generic", "target_persona_id": c["persona"], "target_session_id": c["session"],
+                                               "settings": {"task": {"text": "{$.say}"}}}))
+    headers = {"Content-Type": "application/json", "webhook-id": "msg_1"}
+    seen: List[Any] = []
+    for _ in range(2):
+        seen.append((await done(wharf.connectors.deliver(made["id"], b'{"say":"spring tide"}', headers=headers)))["status"])
+    await until(wharf.sessions.stream(c["session"]), "task.completed")
+    seen.append(len((await done(wharf.connectors.dead_letters(made["id"])))["data"]))
+    await done(wharf.connectors.delete(made["id"]))
+    return seen
+
+
+async def until(events: Any, name: str) -> None:
+    """Follows a stream up to an event."""
+    if inspect.isasyncgen(events):
+        async for event in events:
+            if event["event"] == name:
+                break
+        await events.aclose()
+        return
+    for event in events:
+        if event["event"] == name:
+            return
+
+
+async def vaults(wharf: Any) -> List[Any]:
+    vault = (await done(wharf.vaults.create({"provider": "local", "capabilities": ["read", "write"]})))["id"]
+    await done(wharf.vaults.store(vault, "crm", {"value": "s3cret", "hosts": ["crm.example.com"]}))
+    secret = (await done(wharf.vaults.secrets(vault)))["data"][0]
+    await done(wharf.vaults.remove_secret(vault, "crm"))
+    return [secret["name"], secret["hosts"][0], len((await done(wharf.vaults.secrets(vault)))["data"])]
+
+
+async def files(wharf: Any, c: Dict[str, Any]) -> List[Any]:
+    space = (await done(wharf.workspaces.list()))["data"][0]["id"]
+    query = {"path": f"tides/{c['task']}.txt"}
+    await done(wharf.workspaces.put_file(space, c["text"].encode(), query))
+    read = (await done(wharf.workspaces.file(space, query))).decode()
+    await done(wharf.workspaces.delete_file(space, query))
+    bundle = await done(wharf.tasks.bundle(c["task"]))
+    return [read, await gone(lambda: wharf.workspaces.file(space, query)), bundle[:2].decode()]
 
 
 async def follow(events: Any, until: str) -> None:

@@ -104,7 +104,9 @@ type operation struct {
 	query                 string   // the type of the query, "" without one
 	body                  *value   // nil without one
 	needsBody             bool
+	takesBytes            bool   // its body may be, or is, no JSON but bytes
 	answer                *value // nil for one without content, or that is no JSON
+	answersBytes          bool   // what it is answered with is no JSON but bytes
 	keyed                 bool   // it takes an idempotency key
 }
 
@@ -274,7 +276,7 @@ func (a *api) either(inner string, choices []*schema) (*value, error) {
 	return v, nil
 }
 
-const media = "application/json"
+const media, mediaBytes = "application/json", "application/octet-stream"
 
 func (a *api) operation(d *document, method, path string, doc *operationDoc) error {
 	op := &operation{id: doc.OperationID, doc: doc.Description, method: strings.ToUpper(method), path: path}
@@ -315,13 +317,19 @@ func (a *api) bodies(op *operation, doc *operationDoc) (err error) {
 			return err
 		}
 	}
+	_, op.takesBytes = doc.RequestBody.Content[mediaBytes]
 	for _, status := range slices.Sorted(maps.Keys(doc.Responses)) {
-		answer, ok := doc.Responses[status].Content[media]
-		if !ok || status[0] != '2' {
+		content := doc.Responses[status].Content
+		if len(content) == 0 || status[0] != '2' {
 			continue
 		}
-		op.answer, err = a.value(pascal(op.id)+"Answer", answer.Schema)
-		return err
+		if answer, ok := content[media]; ok {
+			op.answer, err = a.value(pascal(op.id)+"Answer", answer.Schema)
+			return err
+		}
+		_, stream := content["text/event-stream"]
+		op.answersBytes = !stream
+		return nil
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func (w *writer) line(format string, args ...any) {
 
 func writeGo(a *api) ([]byte, error) {
 	w := &writer{}
-	w.line("// %s\n\npackage wharf\n\nimport (\n\"context\"\n\"time\"\n)\n", notice)
+	w.line("// %s\n\npackage wharf\n\nimport (\n\"context\"\n\"io\"\n\"time\"\n)\n", notice)
 	for _, name := range slices.Sorted(maps.Keys(a.types)) {
 		goType(w, a, a.types[name])
 	}
@@ -189,11 +189,12 @@ func goResource(w *writer, a *api, r resource) {
 	w.line("// %s: %s\ntype %s struct{ c *Client }\n", group, r.doc, group)
 	w.line("// %s: %s\nfunc (c *Client) %s() %s { return %s{c} }\n", goName(r.name), r.doc, goName(r.name), group, group)
 	for _, m := range r.methods {
-		goMethod(w, group, goName(m.name), a.operations[m.operation])
+		goMethod(w, group, m, a.operations[m.operation])
 	}
 }
 
-func goMethod(w *writer, group, name string, op *operation) {
+func goMethod(w *writer, group string, m method, op *operation) {
+	name, media := goName(m.name), m.sends(op)
 	parameters, path := "ctx context.Context", "nil"
 	if len(op.inPath) > 0 {
 		var names []string
@@ -204,14 +205,27 @@ func goMethod(w *writer, group, name string, op *operation) {
 		path = "[]string{" + strings.Join(names, ", ") + "}"
 	}
 	query, body := "nil", "nil"
+	if media != "" {
+		parameters += ", content Content"
+	}
 	if op.query != "" {
 		parameters, query = parameters+", query *"+goName(op.query), "query"
 	}
-	if op.body != nil {
+	if op.body != nil && media == "" {
 		parameters, body = parameters+", body *"+goValue(op.body), "body"
 	}
 	w.line("// %s: %s", name, strings.ReplaceAll(op.doc, "\n", "\n// "))
-	if op.answer == nil {
+	switch {
+	case op.answersBytes:
+		w.line("// The caller closes what it returns.")
+		w.line("func (r %s) %s(%s, options ...Option) (io.ReadCloser, error) {", group, name, parameters)
+		w.line("return r.c.download(ctx, Op%s, %s, %s, options)\n}\n", goName(op.id), path, query)
+		return
+	case media != "":
+		w.line("func (r %s) %s(%s, options ...Option) (*%s, error) {", group, name, parameters, goValue(op.answer))
+		w.line("return upload[%s](ctx, r.c, Op%s, %s, %s, content, %q, options)\n}\n", goValue(op.answer), goName(op.id), path, query, media)
+		return
+	case op.answer == nil:
 		w.line("func (r %s) %s(%s, options ...Option) error {", group, name, parameters)
 		w.line("return r.c.Call(ctx, Op%s, %s, %s, %s, nil, options...)\n}\n", goName(op.id), path, query, body)
 		return

@@ -13,7 +13,7 @@ func writePython(a *api) []byte {
 
 from __future__ import annotations
 
-from typing import Any, Awaitable, Dict, List, Literal, Mapping, NamedTuple, NotRequired, Protocol, TypeAlias, TypedDict, TypeVar, Union
+from typing import Any, Awaitable, BinaryIO, Dict, List, Literal, Mapping, NamedTuple, NotRequired, Protocol, TypeAlias, TypedDict, TypeVar, Union
 `)
 	w.line("JSON: TypeAlias = Dict[str, Any]\n")
 	for _, name := range slices.Sorted(maps.Keys(a.types)) {
@@ -123,14 +123,20 @@ class Operation(NamedTuple):
 		w.line("    %q: Operation(%q, %q, %q, %s),", id, id, op.method, op.path, keyed)
 	}
 	w.line("}\n")
-	for _, c := range [][2]string{{"Caller", "Any"}, {"AsyncCaller", "Awaitable[Any]"}} {
+	w.line("#: What is uploaded: bytes, or a file that is open for reading bytes, which is not read into memory.\nContent: TypeAlias = Union[bytes, BinaryIO]\n")
+	for _, c := range [][3]string{{"Caller", "Any", "bytes"}, {"AsyncCaller", "Awaitable[Any]", "Awaitable[bytes]"}} {
 		w.line(`
 class %s(Protocol):
     """Sends the request of an operation, and returns what it is answered with."""
 
     def call(self, operation: str, path: List[str], query: Any, body: Any, idempotency_key: Union[str, None],
              headers: Union[Mapping[str, str], None]) -> %s: ...
-`, c[0], c[1])
+
+    def upload(self, operation: str, path: List[str], query: Any, content: Content, media: str, idempotency_key: Union[str, None],
+               headers: Union[Mapping[str, str], None]) -> %s: ...
+
+    def download(self, operation: str, path: List[str], query: Any, headers: Union[Mapping[str, str], None]) -> %s: ...
+`, c[0], c[1], c[1], c[2])
 	}
 }
 
@@ -146,7 +152,10 @@ func pyResource(w *writer, a *api, r resource, async bool) {
 		op := a.operations[m.operation]
 		parameters := append([]string{"self"}, typed(op.inPath)...)
 		query, body := "None", "None"
-		if op.body != nil {
+		media := m.sends(op)
+		if media != "" {
+			parameters = append(parameters, "content: Content")
+		} else if op.body != nil {
 			body = "body"
 			if op.needsBody {
 				parameters = append(parameters, "body: "+pyValue(op.body))
@@ -158,15 +167,26 @@ func pyResource(w *writer, a *api, r resource, async bool) {
 			query = "query"
 			parameters = append(parameters, "query: Union["+op.query+", None] = None")
 		}
-		parameters = append(parameters, "*", "idempotency_key: Union[str, None] = None", "headers: Union[Mapping[str, str], None] = None")
+		parameters = append(parameters, "*")
+		if !op.answersBytes {
+			parameters = append(parameters, "idempotency_key: Union[str, None] = None")
+		}
+		parameters = append(parameters, "headers: Union[Mapping[str, str], None] = None")
 		answer := "None"
 		if op.answer != nil {
 			answer = pyValue(op.answer)
 		}
+		call := `call("` + op.id + `", [` + strings.Join(op.inPath, ", ") + "], " + query + ", " + body + ", idempotency_key, headers)"
+		switch {
+		case op.answersBytes:
+			answer, call = "bytes", `download("`+op.id+`", [`+strings.Join(op.inPath, ", ")+"], "+query+", headers)"
+		case media != "":
+			call = `upload("` + op.id + `", [` + strings.Join(op.inPath, ", ") + "], " + query + `, content, "` + media + `", idempotency_key, headers)`
+		}
+		call = await + "self._caller." + call
 		w.line("\n    %s %s(%s) -> %s:", def, snake(m.name), strings.Join(parameters, ", "), answer)
 		pyDoc(w, "        ", op.doc)
-		call := await + `self._caller.call("` + op.id + `", [` + strings.Join(op.inPath, ", ") + "], " + query + ", " + body + ", idempotency_key, headers)"
-		if op.answer == nil {
+		if answer == "None" {
 			w.line("        %s", call)
 			continue
 		}

@@ -13,43 +13,114 @@ type resource struct {
 	methods   []method
 }
 
-// method is one operation by the name that it has in its resource.
-type method struct{ name, operation string }
+// method is one operation by the name that it has in its resource. media is what its body is said to be, where that is
+// bytes: [mediaBytes] unless it is given, and where it is given of one that also takes JSON.
+type method struct{ name, operation, media string }
+
+// sends returns the media type of the bytes that a method sends; "" if it sends JSON, or nothing.
+func (m method) sends(op *operation) string {
+	if m.media == "" && op.takesBytes && op.body == nil {
+		return mediaBytes
+	}
+	return m.media
+}
+
+// without are the operations that no method is of, with why.
+func without() map[string]string {
+	const stream, provider, login = "its method is written by hand, as it is a stream", "providers call it, by a URL that they were given",
+		"libraries of OAuth ask it: this client is given the token"
+	return map[string]string{
+		"streamEvents": stream, "streamSessionEvents": stream, "streamTaskEvents": stream, "connectSession": stream,
+		"receiveWebhook": provider, "validateWebhook": provider,
+		"issueToken": login, "getTokenKeys": login, "getAuthorizationServer": login,
+		"getOpenAPI": "it is what this client is made from",
+	}
+}
 
 func surface() []resource {
 	return []resource{
 		{"workspaces", "Workspaces hold everything else.", []method{
-			{"list", "listWorkspaces"}, {"get", "getWorkspace"}, {"create", "createWorkspace"}, {"update", "updateWorkspace"}}},
+			{"list", "listWorkspaces", ""}, {"get", "getWorkspace", ""}, {"create", "createWorkspace", ""},
+			{"update", "updateWorkspace", ""}, {"file", "getFile", ""}, {"putFile", "putFile", ""}, {"deleteFile", "deleteFile", ""}}},
 		{"personas", "Personas are what does the work: a plugin and how it is set up.", []method{
-			{"list", "listPersonas"}, {"get", "getPersona"}, {"create", "createPersona"}, {"update", "updatePersona"},
-			{"clone", "clonePersona"}, {"versions", "listPersonaVersions"}}},
+			{"list", "listPersonas", ""}, {"get", "getPersona", ""}, {"create", "createPersona", ""}, {"update", "updatePersona", ""},
+			{"clone", "clonePersona", ""}, {"versions", "listPersonaVersions", ""}}},
 		{"sessions", "Sessions are conversations.", []method{
-			{"list", "listSessions"}, {"get", "getSession"}, {"create", "createSession"}, {"update", "updateSession"},
-			{"close", "closeSession"}, {"delete", "deleteSession"}, {"fork", "forkSession"}, {"truncate", "truncateSession"},
-			{"pause", "pauseSession"}, {"resume", "resumeSession"}, {"messages", "listSessionMessages"}, {"append", "appendMessage"},
-			{"tasks", "listSessionTasks"}, {"submit", "submitSessionTask"}, {"events", "listSessionEvents"}}},
+			{"list", "listSessions", ""}, {"get", "getSession", ""}, {"create", "createSession", ""}, {"update", "updateSession", ""},
+			{"close", "closeSession", ""}, {"delete", "deleteSession", ""}, {"fork", "forkSession", ""},
+			{"replay", "replaySession", ""}, {"truncate", "truncateSession", ""}, {"pause", "pauseSession", ""},
+			{"resume", "resumeSession", ""}, {"wake", "wakeSession", ""}, {"messages", "listSessionMessages", ""},
+			{"append", "appendMessage", ""}, {"tasks", "listSessionTasks", ""}, {"submit", "submitSessionTask", ""},
+			{"events", "listSessionEvents", ""}, {"branches", "listSessionBranches", ""}, {"branch", "createBranch", ""},
+			{"injections", "listInjections", ""}, {"inject", "createInjection", ""}, {"replaceInjection", "replaceInjection", ""},
+			{"revokeInjection", "revokeInjection", ""}, {"remind", "createReminder", ""}, {"revokeReminder", "revokeReminder", ""},
+			{"clients", "listLiveClients", ""}, {"attach", "attachLiveClient", ""}, {"heartbeat", "heartbeatLiveClient", ""},
+			{"takeOver", "takeoverSession", ""}, {"detach", "detachLiveClient", ""}}},
+		{"branches", "Branches are the ways that a Session has gone, of which one is its main one.", []method{
+			{"get", "getBranch", ""}, {"lineage", "getBranchLineage", ""}, {"merge", "mergeBranch", ""},
+			{"abandon", "abandonBranch", ""}}},
 		{"tasks", "Tasks are units of work.", []method{
-			{"list", "listTasks"}, {"get", "getTask"}, {"submit", "submitTask"}, {"cancel", "cancelTask"}, {"fork", "forkTask"},
-			{"replay", "replayTask"}, {"append", "appendTaskMessage"}, {"events", "listTaskEvents"}, {"receipts", "listTaskReceipts"},
-			{"permissions", "listTaskPermissionRequests"}, {"record", "getRecord"}}},
-		{"messages", "Messages are what is said in Sessions.", []method{{"get", "getMessage"}}},
-		{"outcomes", "Outcomes are what Tasks resulted in.", []method{{"list", "listOutcomes"}, {"get", "getOutcome"}}},
+			{"list", "listTasks", ""}, {"get", "getTask", ""}, {"submit", "submitTask", ""}, {"cancel", "cancelTask", ""},
+			{"fork", "forkTask", ""}, {"replay", "replayTask", ""}, {"append", "appendTaskMessage", ""},
+			{"events", "listTaskEvents", ""}, {"receipts", "listTaskReceipts", ""}, {"permissions", "listTaskPermissionRequests", ""},
+			{"record", "getRecord", ""}, {"bundle", "exportTask", ""}}},
+		{"messages", "Messages are what is said in Sessions.", []method{
+			{"get", "getMessage", ""}}},
+		{"outcomes", "Outcomes are what Tasks resulted in.", []method{
+			{"list", "listOutcomes", ""}, {"get", "getOutcome", ""}}},
 		{"artifacts", "Artifacts are files that Tasks and clients make.", []method{
-			{"list", "listArtifacts"}, {"get", "getArtifact"}, {"register", "registerArtifact"}}},
+			{"list", "listArtifacts", ""}, {"get", "getArtifact", ""}, {"register", "registerArtifact", ""},
+			{"upload", "registerArtifact", mediaBytes}, {"content", "getArtifactContent", ""}}},
 		{"permissions", "Permissions are what Tasks ask people for.", []method{
-			{"list", "listPermissionRequests"}, {"get", "getPermissionRequest"}, {"respond", "respondPermissionRequest"}}},
-		{"receipts", "Receipts prove what Tasks did.", []method{{"get", "getReceipt"}, {"ask", "verifyReceipt"}}},
-		{"events", "Events are all that has happened.", []method{{"list", "listEvents"}, {"get", "getEvent"}}},
+			{"list", "listPermissionRequests", ""}, {"get", "getPermissionRequest", ""}, {"respond", "respondPermissionRequest", ""}}},
+		{"receipts", "Receipts prove what Tasks did.", []method{
+			{"get", "getReceipt", ""}, {"ask", "verifyReceipt", ""}}},
+		{"events", "Events are all that has happened.", []method{
+			{"list", "listEvents", ""}, {"get", "getEvent", ""}}},
+		{"memories", "Memories are what Personas keep from one Task to the next.", []method{
+			{"list", "listMemories", ""}, {"get", "getMemory", ""}, {"create", "createMemory", ""}, {"delete", "deleteMemory", ""}}},
+		{"connectors", "Connectors turn what providers send into Tasks; a dead letter is a delivery that came to nothing.", []method{
+			{"list", "listConnectors", ""}, {"get", "getConnector", ""}, {"create", "createConnector", ""},
+			{"update", "updateConnector", ""}, {"delete", "deleteConnector", ""}, {"deliver", "deliver", ""},
+			{"deadLetters", "listDeadLetters", ""}, {"deadLetter", "getDeadLetter", ""}, {"redrive", "redriveDeadLetter", ""},
+			{"redriveAll", "redriveDeadLetters", ""}}},
 		{"webhooks", "Webhooks are told of events; a delivery is one that was not taken at first.", []method{
-			{"list", "listWebhooks"}, {"get", "getWebhook"}, {"create", "createWebhook"}, {"update", "updateWebhook"},
-			{"delete", "deleteWebhook"}, {"rotate", "rotateWebhook"}, {"test", "testWebhook"}, {"deliveries", "listWebhookDeliveries"},
-			{"redrive", "redriveWebhookDelivery"}, {"redriveAll", "redriveWebhookDeliveries"}}},
-		{"plugins", "Plugins are installed, switched and removed while the node runs.", []method{
-			{"list", "listPlugins"}, {"get", "getPlugin"}, {"remove", "removePlugin"}, {"enable", "enablePlugin"},
-			{"disable", "disablePlugin"}, {"rollback", "rollbackPlugin"}}},
+			{"list", "listWebhooks", ""}, {"get", "getWebhook", ""}, {"create", "createWebhook", ""}, {"update", "updateWebhook", ""},
+			{"delete", "deleteWebhook", ""}, {"rotate", "rotateWebhook", ""}, {"test", "testWebhook", ""},
+			{"deliveries", "listWebhookDeliveries", ""}, {"redrive", "redriveWebhookDelivery", ""},
+			{"redriveAll", "redriveWebhookDeliveries", ""}}},
+		{"plugins", "Plugins are installed, switched and removed while the node runs. What is installed is a module, or a package of one with its manifest.", []method{
+			{"list", "listPlugins", ""}, {"get", "getPlugin", ""}, {"install", "installPlugin", "application/wasm"},
+			{"installPackage", "installPlugin", "application/zip"}, {"manifest", "getPluginManifest", ""},
+			{"rollback", "rollbackPlugin", ""}, {"enable", "enablePlugin", ""}, {"disable", "disablePlugin", ""},
+			{"remove", "removePlugin", ""}}},
+		{"skills", "Skills are what Personas can do.", []method{
+			{"list", "listSkills", ""}, {"get", "getSkill", ""}, {"create", "createSkill", ""}, {"update", "updateSkill", ""}}},
+		{"skillBundles", "Skill bundles are folders with a SKILL.md, each in a zip archive.", []method{
+			{"list", "listSkillBundles", ""}, {"get", "getSkillBundle", ""}, {"install", "installSkillBundle", "application/zip"},
+			{"upgrade", "upgradeSkillBundle", "application/zip"}, {"update", "updateSkillBundle", ""},
+			{"versions", "listSkillBundleVersions", ""}, {"content", "getSkillBundleContent", ""},
+			{"rollback", "rollbackSkillBundle", ""}, {"uninstall", "uninstallSkillBundle", ""}}},
+		{"toolServers", "Tool servers are what Tasks have tools from over MCP.", []method{
+			{"list", "listToolServers", ""}, {"get", "getToolServer", ""}, {"create", "createToolServer", ""},
+			{"update", "updateToolServer", ""}, {"delete", "deleteToolServer", ""}, {"ping", "pingToolServer", ""},
+			{"tools", "listToolServerTools", ""}, {"prompts", "listToolServerPrompts", ""}, {"prompt", "getToolServerPrompt", ""},
+			{"resources", "listToolServerResources", ""}, {"templates", "listToolServerTemplates", ""},
+			{"read", "readToolServerResource", ""}}},
+		{"vaults", "Vaults hold secrets, which nobody can read.", []method{
+			{"list", "listVaults", ""}, {"get", "getVault", ""}, {"create", "createVault", ""}, {"update", "updateVault", ""},
+			{"secrets", "listVaultSecrets", ""}, {"store", "storeVaultSecret", ""}, {"removeSecret", "removeVaultSecret", ""},
+			{"rotateKey", "rotateVaultKey", ""}}},
+		{"keys", "Keys are what clients show to a node.", []method{
+			{"list", "listKeys", ""}, {"create", "createKey", ""}, {"revoke", "revokeKey", ""}}},
+		{"quotas", "Quotas bound what Tasks may use.", []method{
+			{"list", "listQuotas", ""}, {"get", "getQuota", ""}, {"create", "createQuota", ""}, {"update", "updateQuota", ""}}},
 		{"node", "The node itself.", []method{
-			{"discovery", "getDiscovery"}, {"runtime", "getRuntime"}, {"models", "listModels"}, {"tools", "listTools"},
-			{"keys", "getPublishedKeys"}}},
+			{"discovery", "getDiscovery", ""}, {"runtime", "getRuntime", ""}, {"capabilities", "listCapabilities", ""},
+			{"card", "getAgentCard", ""}, {"models", "listModels", ""}, {"tools", "listTools", ""}, {"tool", "getTool", ""},
+			{"keys", "getPublishedKeys", ""}, {"signingKeys", "listSigningKeys", ""}, {"rotateSigningKey", "rotateSigningKey", ""},
+			{"backup", "backup", ""}, {"version", "getVersion", ""}, {"health", "getHealth", ""}, {"live", "getLiveness", ""},
+			{"ready", "getReadiness", ""}, {"metrics", "getMetrics", ""}}},
 	}
 }
 
@@ -85,16 +156,44 @@ func (a *api) check() error {
 			return fmt.Errorf("surface.go does not say what to do about the error %s", code)
 		}
 	}
-	for _, r := range surface() {
-		for _, m := range r.methods {
-			if a.operations[m.operation] == nil {
-				return fmt.Errorf("surface.go: %s.%s is the operation %s, which is not in the document", r.name, m.name, m.operation)
-			}
-		}
+	if err := a.checkOperations(); err != nil {
+		return err
 	}
 	for code := range advice() {
 		if !slices.Contains(a.codes, code) {
 			return fmt.Errorf("surface.go has the error %s, which is not in the document", code)
+		}
+	}
+	return nil
+}
+
+// checkOperations finds an operation that is neither a method's nor left out for a reason, and names of operations that
+// there are not.
+func (a *api) checkOperations() error {
+	placed := without()
+	for _, r := range surface() {
+		for _, m := range r.methods {
+			op := a.operations[m.operation]
+			if op == nil {
+				return fmt.Errorf("surface.go: %s.%s is the operation %s, which is not in the document", r.name, m.name, m.operation)
+			}
+			if m.media != "" && !op.takesBytes {
+				return fmt.Errorf("surface.go: %s.%s sends bytes, which %s does not take", r.name, m.name, m.operation)
+			}
+			if placed[m.operation] != "" && placed[m.operation] != r.name {
+				return fmt.Errorf("surface.go: %s.%s is the operation %s, which is placed elsewhere: %s", r.name, m.name, m.operation, placed[m.operation])
+			}
+			placed[m.operation] = r.name
+		}
+	}
+	for id := range a.operations {
+		if placed[id] == "" {
+			return fmt.Errorf("surface.go: the operation %s is no method, and without does not say why", id)
+		}
+	}
+	for id := range without() {
+		if a.operations[id] == nil {
+			return fmt.Errorf("surface.go says why %s is no method, which is not in the document", id)
 		}
 	}
 	return nil

@@ -125,7 +125,13 @@ func tsOperations(w *writer, a *api) {
 	w.line("/** What is asked with an operation. */")
 	w.line("export interface Asked {\n  path?: readonly string[];\n  query?: object;\n  body?: unknown;\n}\n")
 	w.line("/** Sends the request of an operation, and returns what it is answered with. */")
-	w.line("export interface Caller {\n  call<T>(operation: Operation, asked: Asked, options?: CallOptions): Promise<T>;\n}\n")
+	w.line("export interface Caller {\n  call<T>(operation: Operation, asked: Asked, options?: CallOptions): Promise<T>;")
+	w.line("  /** Sends bytes, of a media type. */")
+	w.line("  upload<T>(operation: Operation, asked: Asked, content: Content, media: string, options?: CallOptions): Promise<T>;")
+	w.line("  /** Sends the request of an operation, and returns the bytes that it is answered with. */")
+	w.line("  download(operation: Operation, asked: Asked, options?: CallOptions): Promise<Uint8Array>;\n}\n")
+	w.line("/** What is uploaded. A Blob can be a file, which is not read into memory: that of a form, or of openAsBlob in Node. */")
+	w.line("export type Content = Uint8Array<ArrayBuffer> | Blob | string;\n")
 }
 
 func tsResource(w *writer, a *api, r resource) {
@@ -141,7 +147,10 @@ func tsResource(w *writer, a *api, r resource) {
 		if len(path) > 0 {
 			asked = append(asked, "path: ["+strings.Join(path, ", ")+"]")
 		}
-		if op.body != nil {
+		media := m.sends(op)
+		if media != "" {
+			parameters = append(parameters, "content: Content")
+		} else if op.body != nil {
 			otherwise := ""
 			if !op.needsBody {
 				otherwise = " = {}"
@@ -156,10 +165,17 @@ func tsResource(w *writer, a *api, r resource) {
 		if op.answer != nil {
 			answer = tsValue(op.answer)
 		}
+		call := fmt.Sprintf("call(operations.%s, %s, options)", op.id, braces(asked))
+		switch {
+		case op.answersBytes:
+			answer, call = "Uint8Array", fmt.Sprintf("download(operations.%s, %s, options)", op.id, braces(asked))
+		case media != "":
+			call = fmt.Sprintf("upload(operations.%s, %s, content, %q, options)", op.id, braces(asked), media)
+		}
 		w.line("")
 		tsDoc(w, "  ", op.doc)
 		w.line("  %s(%s): Promise<%s> {", m.name, strings.Join(parameters, ", "), answer)
-		w.line("    return this.caller.call(operations.%s, %s, options);\n  }", op.id, braces(asked))
+		w.line("    return this.caller.%s;\n  }", call)
 	}
 	w.line("}\n")
 }

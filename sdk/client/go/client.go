@@ -73,13 +73,14 @@ func Header(name, value string) Option {
 // Call sends the request of an operation. path has what is put into its path; query and body may
 // be nil, and so may answer, which the answer is decoded into.
 func (c *Client) Call(ctx context.Context, op Operation, path []string, query, body, answer any, options ...Option) error {
-	var content []byte
+	var content Content
 	header := http.Header{}
 	if !empty(body) {
-		var err error
-		if content, err = json.Marshal(body); err != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
 			return fmt.Errorf("wharf: encoding the body of %s: %w", op.Name, err)
 		}
+		content = bytes.NewReader(text)
 		header.Set("Content-Type", "application/json")
 	}
 	response, err := c.send(ctx, op, path, query, content, header, options)
@@ -94,6 +95,35 @@ func (c *Client) Call(ctx context.Context, op Operation, path []string, query, b
 		return fmt.Errorf("wharf: reading the answer of %s: %w", op.Name, err)
 	}
 	return nil
+}
+
+// Content is what is uploaded: an open [os.File], a [bytes.Reader] or a [strings.Reader]. All of it is sent, from its
+// beginning, whenever the request is sent again, so that it must not change meanwhile.
+type Content interface {
+	io.ReaderAt
+	io.Seeker
+}
+
+// upload sends bytes, of which no more are in memory than are on their way.
+func upload[T any](ctx context.Context, c *Client, op Operation, path []string, query any, content Content, media string, options []Option) (*T, error) {
+	if content == nil {
+		return nil, fmt.Errorf("wharf: %s has no content", op.Name)
+	}
+	response, err := c.send(ctx, op, path, query, content, http.Header{"Content-Type": {media}}, options)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	return decoded[T](response.Body)
+}
+
+// download returns the bytes that a request is answered with. The caller closes them.
+func (c *Client) download(ctx context.Context, op Operation, path []string, query any, options []Option) (io.ReadCloser, error) {
+	response, err := c.send(ctx, op, path, query, nil, http.Header{}, options)
+	if err != nil {
+		return nil, err
+	}
+	return response.Body, nil
 }
 
 func decoded[T any](body io.Reader) (*T, error) {
@@ -120,10 +150,16 @@ func call[T any](ctx context.Context, c *Client, op Operation, path []string, qu
 
 // send sends a request until it is answered with success, or for good without. The caller
 // closes the answer's body.
-func (c *Client) send(ctx context.Context, op Operation, path []string, query any, body []byte, header http.Header, options []Option) (*http.Response, error) {
+func (c *Client) send(ctx context.Context, op Operation, path []string, query any, content Content, header http.Header, options []Option) (*http.Response, error) {
 	target, err := c.target(op.Path, path, query)
 	if err != nil {
 		return nil, err
+	}
+	var size int64
+	if content != nil {
+		if size, err = content.Seek(0, io.SeekEnd); err != nil {
+			return nil, fmt.Errorf("wharf: finding the size of what is sent: %w", err)
+		}
 	}
 	if op.Keyed {
 		header.Set("Idempotency-Key", newKey())
@@ -133,7 +169,7 @@ func (c *Client) send(ctx context.Context, op Operation, path []string, query an
 	}
 	repeatable := op.Keyed || op.Method == http.MethodGet
 	for attempt := 0; ; attempt++ {
-		response, err := c.once(ctx, op.Method, target, body, header)
+		response, err := c.once(ctx, op.Method, target, content, size, header)
 		if err == nil {
 			return response, nil
 		}
@@ -189,10 +225,15 @@ func encodeQuery(query any) (string, error) {
 }
 
 // once sends a request, once. An answer of 400 and above is an *Error.
-func (c *Client) once(ctx context.Context, method, target string, body []byte, header http.Header) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(body))
+func (c *Client) once(ctx context.Context, method, target string, content io.ReaderAt, size int64, header http.Header) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, method, target, http.NoBody)
 	if err != nil {
 		return nil, fmt.Errorf("wharf: %w", err)
+	}
+	if size > 0 { // a reader for each time: that of one which failed may still be read from
+		request.ContentLength = size
+		request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(io.NewSectionReader(content, 0, size)), nil }
+		request.Body, _ = request.GetBody() // which has no error
 	}
 	request.Header = header.Clone()
 	request.Header.Set("Harn-Agents-Protocol-Version", ProtocolVersion)

@@ -4,6 +4,7 @@ package wharf
 
 import (
 	"context"
+	"io"
 	"time"
 )
 
@@ -4702,6 +4703,22 @@ func (r WorkspacesResource) Update(ctx context.Context, workspaceID string, body
 	return call[Workspace](ctx, r.c, OpUpdateWorkspace, []string{workspaceID}, nil, body, options)
 }
 
+// File: Get a file of a Workspace, or list a folder. A path that is empty or ends in `/` lists the folder, with `limit` and `cursor`. A file's content has at most 100 MiB; `Range` asks for a part of it. Needs the scope `workspaces:read`.
+// The caller closes what it returns.
+func (r WorkspacesResource) File(ctx context.Context, workspaceID string, query *GetFileQuery, options ...Option) (io.ReadCloser, error) {
+	return r.c.download(ctx, OpGetFile, []string{workspaceID}, query, options)
+}
+
+// PutFile: Write a file of a Workspace. A JSON body is `{"content": TEXT}` or `{"content_base64": …}`; any other media type is the content itself, of at most 100 MiB. Writing the same again changes nothing. Needs the scope `workspaces:write`.
+func (r WorkspacesResource) PutFile(ctx context.Context, workspaceID string, content Content, query *PutFileQuery, options ...Option) (*File, error) {
+	return upload[File](ctx, r.c, OpPutFile, []string{workspaceID}, query, content, "application/octet-stream", options)
+}
+
+// DeleteFile: Remove a file of a Workspace. Needs the scope `workspaces:write`.
+func (r WorkspacesResource) DeleteFile(ctx context.Context, workspaceID string, query *DeleteFileQuery, options ...Option) error {
+	return r.c.Call(ctx, OpDeleteFile, []string{workspaceID}, query, nil, nil, options...)
+}
+
 // PersonasResource: Personas are what does the work: a plugin and how it is set up.
 type PersonasResource struct{ c *Client }
 
@@ -4779,6 +4796,11 @@ func (r SessionsResource) Fork(ctx context.Context, sessionID string, body *Fork
 	return call[Session](ctx, r.c, OpForkSession, []string{sessionID}, nil, body, options)
 }
 
+// Replay: Replay every Task of a Session. Answers with the replay Tasks, oldest first. When they are more than a page takes, the rest is not replayed yet: the same request with `page.next_cursor` goes on. Needs the scope `tasks:replay`.
+func (r SessionsResource) Replay(ctx context.Context, sessionID string, query *ReplaySessionQuery, body *ReplaySessionRequest, options ...Option) (*TaskList, error) {
+	return call[TaskList](ctx, r.c, OpReplaySession, []string{sessionID}, query, body, options)
+}
+
 // Truncate: Keep the first turns of a Session and drop the rest. A turn is a Message. The events of dropped turns stay in the log. Needs the scope `sessions:write`.
 func (r SessionsResource) Truncate(ctx context.Context, sessionID string, body *TruncateSessionRequest, options ...Option) (*Session, error) {
 	return call[Session](ctx, r.c, OpTruncateSession, []string{sessionID}, nil, body, options)
@@ -4792,6 +4814,11 @@ func (r SessionsResource) Pause(ctx context.Context, sessionID string, options .
 // Resume: Have a paused Session take Tasks again. Needs the scope `sessions:write`.
 func (r SessionsResource) Resume(ctx context.Context, sessionID string, options ...Option) (*Session, error) {
 	return call[Session](ctx, r.c, OpResumeSession, []string{sessionID}, nil, nil, options)
+}
+
+// Wake: Wake the Tasks that wait for a Session's inbox. Each goes on with nothing. Doing it again wakes those that wait by then. Needs the scope `tasks:write`.
+func (r SessionsResource) Wake(ctx context.Context, sessionID string, options ...Option) (*Woken, error) {
+	return call[Woken](ctx, r.c, OpWakeSession, []string{sessionID}, nil, nil, options)
 }
 
 // Messages: List a Session's Messages, oldest first. Needs the scope `messages:read`.
@@ -4817,6 +4844,97 @@ func (r SessionsResource) Submit(ctx context.Context, sessionID string, body *Su
 // Events: List a Session's events, oldest first. `page.next_cursor` is the id to give as `cursor`, or as `after_event_id`, next. An id that retention has passed answers 410 `cursor_expired`. Needs the scope `events:read`.
 func (r SessionsResource) Events(ctx context.Context, sessionID string, query *ListSessionEventsQuery, options ...Option) (*EventList, error) {
 	return call[EventList](ctx, r.c, OpListSessionEvents, []string{sessionID}, query, nil, options)
+}
+
+// Branches: List a Session's Branches, newest first. Needs the scope `branches:read`.
+func (r SessionsResource) Branches(ctx context.Context, sessionID string, query *ListSessionBranchesQuery, options ...Option) (*BranchList, error) {
+	return call[BranchList](ctx, r.c, OpListSessionBranches, []string{sessionID}, query, nil, options)
+}
+
+// Branch: Create a Branch. Needs the scope `branches:write`.
+func (r SessionsResource) Branch(ctx context.Context, sessionID string, body *CreateBranchRequest, options ...Option) (*Branch, error) {
+	return call[Branch](ctx, r.c, OpCreateBranch, []string{sessionID}, nil, body, options)
+}
+
+// Injections: See what waits for a Session's Tasks, in the order in which it came. Needs the scope `messages:read`.
+func (r SessionsResource) Injections(ctx context.Context, sessionID string, options ...Option) (*PendingInjections, error) {
+	return call[PendingInjections](ctx, r.c, OpListInjections, []string{sessionID}, nil, nil, options)
+}
+
+// Inject: Say something to a Session while its Tasks work. It is durable, and waits for a Task to take it at a checkpoint: the next with the mode `steer`, with `queue` when the agent is done with what it does. It is a `user.message` of the transcript then. What no Task takes waits for the next Task of the Session. Needs the scope `messages:write`.
+func (r SessionsResource) Inject(ctx context.Context, sessionID string, body *InjectRequest, options ...Option) (*Injection, error) {
+	return call[Injection](ctx, r.c, OpCreateInjection, []string{sessionID}, nil, body, options)
+}
+
+// ReplaceInjection: Say what waits in other words. It is named by its id, or by that of the Message that it will be. What another has queued takes the scope `sessions:write` besides. `details.reason` of an error is already_delivered, already_revoked, unknown_message_id or not_owner_or_not_authorized. Needs the scope `messages:write`.
+func (r SessionsResource) ReplaceInjection(ctx context.Context, sessionID, injectionID string, body *ReplaceInjectionRequest, options ...Option) (*Injection, error) {
+	return call[Injection](ctx, r.c, OpReplaceInjection, []string{sessionID, injectionID}, nil, body, options)
+}
+
+// RevokeInjection: Take back what waits. It is named by its id, or by that of the Message that it will be. What another has queued takes the scope `sessions:write` besides. `details.reason` of an error is already_delivered, already_revoked, unknown_message_id or not_owner_or_not_authorized. One that was revoked before is answered with the status `already_revoked`. Needs the scope `messages:write`.
+func (r SessionsResource) RevokeInjection(ctx context.Context, sessionID, injectionID string, options ...Option) (*Injection, error) {
+	return call[Injection](ctx, r.c, OpRevokeInjection, []string{sessionID, injectionID}, nil, nil, options)
+}
+
+// Remind: Remind a Session's Tasks of something that nobody says. A reminder that waits with the same `dedupe_key` gives way to it. `details.code` of an error is HARN-RMD-001 for a member that is not known, and HARN-RMD-002 for one that is not as it should be. Needs the scope `messages:write`.
+func (r SessionsResource) Remind(ctx context.Context, sessionID string, body *RemindRequest, options ...Option) (*Injection, error) {
+	return call[Injection](ctx, r.c, OpCreateReminder, []string{sessionID}, nil, body, options)
+}
+
+// RevokeReminder: Take a reminder back. It is named by its id, or by that of the Message that it will be. What another has queued takes the scope `sessions:write` besides. `details.reason` of an error is already_delivered, already_revoked, unknown_message_id or not_owner_or_not_authorized. One that was revoked before is answered with the status `already_revoked`. Needs the scope `messages:write`.
+func (r SessionsResource) RevokeReminder(ctx context.Context, sessionID, reminderID string, options ...Option) (*Injection, error) {
+	return call[Injection](ctx, r.c, OpRevokeReminder, []string{sessionID, reminderID}, nil, nil, options)
+}
+
+// Clients: List the clients that are attached to a Session. Needs the scope `sessions:read`.
+func (r SessionsResource) Clients(ctx context.Context, sessionID string, options ...Option) (*LiveClients, error) {
+	return call[LiveClients](ctx, r.c, OpListLiveClients, []string{sessionID}, nil, nil, options)
+}
+
+// Attach: Attach a client to a Session. A Session has any number of observers and at most one controller: a second one is refused with 409, unless it takes over. A client that is attached is taken in again. To control the Session takes the scope `sessions:write`. Needs the scope `sessions:read`.
+func (r SessionsResource) Attach(ctx context.Context, sessionID string, body *AttachClientRequest, options ...Option) (*LiveClients, error) {
+	return call[LiveClients](ctx, r.c, OpAttachLiveClient, []string{sessionID}, nil, body, options)
+}
+
+// Heartbeat: Say that a client is there. A client of which nothing is heard for two minutes counts as gone. What is said anew of it is an event; a heartbeat alone is none. Needs the scope `sessions:read`.
+func (r SessionsResource) Heartbeat(ctx context.Context, sessionID string, body *HeartbeatClientRequest, options ...Option) (*LiveClients, error) {
+	return call[LiveClients](ctx, r.c, OpHeartbeatLiveClient, []string{sessionID}, nil, body, options)
+}
+
+// TakeOver: Have a client control a Session. A controller that there is becomes an observer. To control the Session takes the scope `sessions:write`. Needs the scope `sessions:read`.
+func (r SessionsResource) TakeOver(ctx context.Context, sessionID string, body *TakeoverSessionRequest, options ...Option) (*LiveClients, error) {
+	return call[LiveClients](ctx, r.c, OpTakeoverSession, []string{sessionID}, nil, body, options)
+}
+
+// Detach: Detach a client from a Session. When it was the controller, nobody controls the Session then. Needs the scope `sessions:read`.
+func (r SessionsResource) Detach(ctx context.Context, sessionID string, body *DetachClientRequest, options ...Option) (*LiveClients, error) {
+	return call[LiveClients](ctx, r.c, OpDetachLiveClient, []string{sessionID}, nil, body, options)
+}
+
+// BranchesResource: Branches are the ways that a Session has gone, of which one is its main one.
+type BranchesResource struct{ c *Client }
+
+// Branches: Branches are the ways that a Session has gone, of which one is its main one.
+func (c *Client) Branches() BranchesResource { return BranchesResource{c} }
+
+// Get: Get a Branch. Needs the scope `branches:read`.
+func (r BranchesResource) Get(ctx context.Context, branchID string, options ...Option) (*Branch, error) {
+	return call[Branch](ctx, r.c, OpGetBranch, []string{branchID}, nil, nil, options)
+}
+
+// Lineage: List a Branch and those that it came from, up to the root. Needs the scope `branches:read`.
+func (r BranchesResource) Lineage(ctx context.Context, branchID string, query *GetBranchLineageQuery, options ...Option) (*BranchList, error) {
+	return call[BranchList](ctx, r.c, OpGetBranchLineage, []string{branchID}, query, nil, options)
+}
+
+// Merge: Merge a Branch. The new Messages of a fork that goes along the Branch are appended to the Session that it was forked from. Has that one gone on, this is a conflict, unless the strategy is `append`. A Branch that was merged or abandoned is not merged again. Needs the scope `branches:write`.
+func (r BranchesResource) Merge(ctx context.Context, branchID string, body *MergeBranchRequest, options ...Option) (*Branch, error) {
+	return call[Branch](ctx, r.c, OpMergeBranch, []string{branchID}, nil, body, options)
+}
+
+// Abandon: Abandon a Branch. Says that nobody goes on with the Branch. What lies on it stays as it is. Needs the scope `branches:write`.
+func (r BranchesResource) Abandon(ctx context.Context, branchID string, body *AbandonBranchRequest, options ...Option) (*Branch, error) {
+	return call[Branch](ctx, r.c, OpAbandonBranch, []string{branchID}, nil, body, options)
 }
 
 // TasksResource: Tasks are units of work.
@@ -4880,6 +4998,12 @@ func (r TasksResource) Record(ctx context.Context, taskID string, options ...Opt
 	return call[TaskRecord](ctx, r.c, OpGetRecord, []string{taskID}, nil, nil, options)
 }
 
+// Bundle: Export a Task as a run bundle. A zip with the record, the module, the receipts and the keys, which anybody can verify offline (docs/bundle-format.md). Needs the scope `events:internal`.
+// The caller closes what it returns.
+func (r TasksResource) Bundle(ctx context.Context, taskID string, options ...Option) (io.ReadCloser, error) {
+	return r.c.download(ctx, OpExportTask, []string{taskID}, nil, options)
+}
+
 // MessagesResource: Messages are what is said in Sessions.
 type MessagesResource struct{ c *Client }
 
@@ -4926,6 +5050,17 @@ func (r ArtifactsResource) Get(ctx context.Context, artifactID string, options .
 // Register: Register or upload an Artifact. A JSON body registers an Artifact, with its content in base64 or its place elsewhere. Any other media type is the content itself, described by the query parameters; `multipart/form-data` holds one file, and the same parameters as fields before it. Needs the scope `artifacts:write`.
 func (r ArtifactsResource) Register(ctx context.Context, query *RegisterArtifactQuery, body *RegisterArtifactRequest, options ...Option) (*Artifact, error) {
 	return call[Artifact](ctx, r.c, OpRegisterArtifact, nil, query, body, options)
+}
+
+// Upload: Register or upload an Artifact. A JSON body registers an Artifact, with its content in base64 or its place elsewhere. Any other media type is the content itself, described by the query parameters; `multipart/form-data` holds one file, and the same parameters as fields before it. Needs the scope `artifacts:write`.
+func (r ArtifactsResource) Upload(ctx context.Context, content Content, query *RegisterArtifactQuery, options ...Option) (*Artifact, error) {
+	return upload[Artifact](ctx, r.c, OpRegisterArtifact, nil, query, content, "application/octet-stream", options)
+}
+
+// Content: Get an Artifact's content. Needs the scope `artifacts:read`.
+// The caller closes what it returns.
+func (r ArtifactsResource) Content(ctx context.Context, artifactID string, options ...Option) (io.ReadCloser, error) {
+	return r.c.download(ctx, OpGetArtifactContent, []string{artifactID}, nil, options)
 }
 
 // PermissionsResource: Permissions are what Tasks ask people for.
@@ -4979,6 +5114,88 @@ func (r EventsResource) List(ctx context.Context, query *ListEventsQuery, option
 // Get: Get an event. Needs the scope `events:read`.
 func (r EventsResource) Get(ctx context.Context, eventID string, options ...Option) (*Event, error) {
 	return call[Event](ctx, r.c, OpGetEvent, []string{eventID}, nil, nil, options)
+}
+
+// MemoriesResource: Memories are what Personas keep from one Task to the next.
+type MemoriesResource struct{ c *Client }
+
+// Memories: Memories are what Personas keep from one Task to the next.
+func (c *Client) Memories() MemoriesResource { return MemoriesResource{c} }
+
+// List: List Memories, newest first. With `q`, or `scope` without `owner_id`, a page can hold fewer than `limit` although `page.has_more` is true: one request looks at a bounded number of Memories. Content that the caller may not see is not found by its words. Memories that have expired are not listed. Needs the scope `memories:read`.
+func (r MemoriesResource) List(ctx context.Context, query *ListMemoriesQuery, options ...Option) (*MemoryList, error) {
+	return call[MemoryList](ctx, r.c, OpListMemories, nil, query, nil, options)
+}
+
+// Get: Get a Memory. Needs the scope `memories:read`.
+func (r MemoriesResource) Get(ctx context.Context, memoryID string, options ...Option) (*Memory, error) {
+	return call[Memory](ctx, r.c, OpGetMemory, []string{memoryID}, nil, nil, options)
+}
+
+// Create: Create a Memory. `owner_id` names the Persona, Session, Workspace or tenant of the `scope`. The caller is put into `provenance.actor`. Needs the scope `memories:write`.
+func (r MemoriesResource) Create(ctx context.Context, body *CreateMemoryRequest, options ...Option) (*Memory, error) {
+	return call[Memory](ctx, r.c, OpCreateMemory, nil, nil, body, options)
+}
+
+// Delete: Forget a Memory's content. Needs the scope `memories:write`.
+func (r MemoriesResource) Delete(ctx context.Context, memoryID string, options ...Option) error {
+	return r.c.Call(ctx, OpDeleteMemory, []string{memoryID}, nil, nil, nil, options...)
+}
+
+// ConnectorsResource: Connectors turn what providers send into Tasks; a dead letter is a delivery that came to nothing.
+type ConnectorsResource struct{ c *Client }
+
+// Connectors: Connectors turn what providers send into Tasks; a dead letter is a delivery that came to nothing.
+func (c *Client) Connectors() ConnectorsResource { return ConnectorsResource{c} }
+
+// List: List Connectors, newest first. Needs the scope `connectors:read`.
+func (r ConnectorsResource) List(ctx context.Context, query *ListConnectorsQuery, options ...Option) (*ConnectorList, error) {
+	return call[ConnectorList](ctx, r.c, OpListConnectors, nil, query, nil, options)
+}
+
+// Get: Get a Connector. Needs the scope `connectors:read`.
+func (r ConnectorsResource) Get(ctx context.Context, connectorID string, options ...Option) (*Connector, error) {
+	return call[Connector](ctx, r.c, OpGetConnector, []string{connectorID}, nil, nil, options)
+}
+
+// Create: Create a Connector. Needs the scope `connectors:write`.
+func (r ConnectorsResource) Create(ctx context.Context, body *CreateConnectorRequest, options ...Option) (*Connector, error) {
+	return call[Connector](ctx, r.c, OpCreateConnector, nil, nil, body, options)
+}
+
+// Update: Change a Connector. Needs the scope `connectors:write`.
+func (r ConnectorsResource) Update(ctx context.Context, connectorID string, body *UpdateConnectorRequest, options ...Option) (*Connector, error) {
+	return call[Connector](ctx, r.c, OpUpdateConnector, []string{connectorID}, nil, body, options)
+}
+
+// Delete: Delete a Connector. Deliveries that are not handled yet are dropped. Tasks that were submitted go on. Needs the scope `connectors:write`.
+func (r ConnectorsResource) Delete(ctx context.Context, connectorID string, options ...Option) error {
+	return r.c.Call(ctx, OpDeleteConnector, []string{connectorID}, nil, nil, nil, options...)
+}
+
+// Deliver: Hand a Connector a delivery. The body and the headers are those of the provider; a caller with a key needs no signature. The delivery is on disk when this answers. Needs the scope `connectors:write`.
+func (r ConnectorsResource) Deliver(ctx context.Context, connectorID string, content Content, options ...Option) (*Received, error) {
+	return upload[Received](ctx, r.c, OpDeliver, []string{connectorID}, nil, content, "application/octet-stream", options)
+}
+
+// DeadLetters: List the deliveries that a Connector could not handle, newest first. Needs the scope `connectors:read`.
+func (r ConnectorsResource) DeadLetters(ctx context.Context, connectorID string, query *ListDeadLettersQuery, options ...Option) (*DeadLetterList, error) {
+	return call[DeadLetterList](ctx, r.c, OpListDeadLetters, []string{connectorID}, query, nil, options)
+}
+
+// DeadLetter: Look at a delivery that could not be handled. With the delivery, which is internal. Needs the scope `connectors:read`.
+func (r ConnectorsResource) DeadLetter(ctx context.Context, connectorID, deadLetterID string, options ...Option) (*DeadLetter, error) {
+	return call[DeadLetter](ctx, r.c, OpGetDeadLetter, []string{connectorID, deadLetterID}, nil, nil, options)
+}
+
+// Redrive: Have a delivery handled again. Once, until it fails again. Needs the scope `connectors:write`.
+func (r ConnectorsResource) Redrive(ctx context.Context, connectorID, deadLetterID string, options ...Option) (*DeadLetter, error) {
+	return call[DeadLetter](ctx, r.c, OpRedriveDeadLetter, []string{connectorID, deadLetterID}, nil, nil, options)
+}
+
+// RedriveAll: Have the deliveries of a page handled again. The page is one of its dead letters, newest first. The answer has those that were not driven again already; `page` says whether more follow. Needs the scope `connectors:write`.
+func (r ConnectorsResource) RedriveAll(ctx context.Context, connectorID string, query *RedriveDeadLettersQuery, options ...Option) (*DeadLetterList, error) {
+	return call[DeadLetterList](ctx, r.c, OpRedriveDeadLetters, []string{connectorID}, query, nil, options)
 }
 
 // WebhooksResource: Webhooks are told of events; a delivery is one that was not taken at first.
@@ -5037,10 +5254,10 @@ func (r WebhooksResource) RedriveAll(ctx context.Context, webhookID string, quer
 	return call[WebhookDeliveryList](ctx, r.c, OpRedriveWebhookDeliveries, []string{webhookID}, query, nil, options)
 }
 
-// PluginsResource: Plugins are installed, switched and removed while the node runs.
+// PluginsResource: Plugins are installed, switched and removed while the node runs. What is installed is a module, or a package of one with its manifest.
 type PluginsResource struct{ c *Client }
 
-// Plugins: Plugins are installed, switched and removed while the node runs.
+// Plugins: Plugins are installed, switched and removed while the node runs. What is installed is a module, or a package of one with its manifest.
 func (c *Client) Plugins() PluginsResource { return PluginsResource{c} }
 
 // List: List the plugins that were installed, by name. Those that come with the node and those of its folder of plugins are not among them. Needs the scope `skills:read`.
@@ -5053,9 +5270,24 @@ func (r PluginsResource) Get(ctx context.Context, plugin string, options ...Opti
 	return call[Plugin](ctx, r.c, OpGetPlugin, []string{plugin}, nil, nil, options)
 }
 
-// Remove: Remove a plugin. It is refused while Personas, Connectors, harnesses or hooks name the plugin. Tasks that have begun go on, and all can be replayed. Needs the scope `node:admin`.
-func (r PluginsResource) Remove(ctx context.Context, plugin string, query *RemovePluginQuery, options ...Option) error {
-	return r.c.Call(ctx, OpRemovePlugin, []string{plugin}, query, nil, nil, options...)
+// Install: Install a version of a plugin. The body is the module, `application/wasm`, of at most 64 MiB; or a package as "wharf plugin package" makes it, `application/zip`, whose signatures are kept with the version; or a form with the file `module`, `manifest`, the plugin's wharf.toml, and as `files` the JSON Schemas that this names, by their paths in it. The version is that of the manifest then, and each tenant gets the Persona that it describes, with its Skill; a Persona that a tenant has changed stays as it is. The module is kept and compiled before new Tasks run it, those of every tenant; a module that cannot be loaded is a 400 whose `details` say why, and changes nothing. Tasks that have begun keep theirs. The same module again changes nothing either. Needs the scope `node:admin`.
+func (r PluginsResource) Install(ctx context.Context, plugin string, content Content, query *InstallPluginQuery, options ...Option) (*Plugin, error) {
+	return upload[Plugin](ctx, r.c, OpInstallPlugin, []string{plugin}, query, content, "application/wasm", options)
+}
+
+// InstallPackage: Install a version of a plugin. The body is the module, `application/wasm`, of at most 64 MiB; or a package as "wharf plugin package" makes it, `application/zip`, whose signatures are kept with the version; or a form with the file `module`, `manifest`, the plugin's wharf.toml, and as `files` the JSON Schemas that this names, by their paths in it. The version is that of the manifest then, and each tenant gets the Persona that it describes, with its Skill; a Persona that a tenant has changed stays as it is. The module is kept and compiled before new Tasks run it, those of every tenant; a module that cannot be loaded is a 400 whose `details` say why, and changes nothing. Tasks that have begun keep theirs. The same module again changes nothing either. Needs the scope `node:admin`.
+func (r PluginsResource) InstallPackage(ctx context.Context, plugin string, content Content, query *InstallPluginQuery, options ...Option) (*Plugin, error) {
+	return upload[Plugin](ctx, r.c, OpInstallPlugin, []string{plugin}, query, content, "application/zip", options)
+}
+
+// Manifest: Get the manifest that a version of a plugin was installed with. Needs the scope `skills:read`.
+func (r PluginsResource) Manifest(ctx context.Context, plugin string, query *GetPluginManifestQuery, options ...Option) (*PluginManifest, error) {
+	return call[PluginManifest](ctx, r.c, OpGetPluginManifest, []string{plugin}, query, nil, options)
+}
+
+// Rollback: Have new Tasks run a version of before. It is the version that the plugin had before, unless the request names one. Needs the scope `node:admin`.
+func (r PluginsResource) Rollback(ctx context.Context, plugin string, body *RollbackPluginRequest, options ...Option) (*Plugin, error) {
+	return call[Plugin](ctx, r.c, OpRollbackPlugin, []string{plugin}, nil, body, options)
 }
 
 // Enable: Have new Tasks run a plugin again. Needs the scope `node:admin`.
@@ -5068,9 +5300,246 @@ func (r PluginsResource) Disable(ctx context.Context, plugin string, options ...
 	return call[Plugin](ctx, r.c, OpDisablePlugin, []string{plugin}, nil, nil, options)
 }
 
-// Rollback: Have new Tasks run a version of before. It is the version that the plugin had before, unless the request names one. Needs the scope `node:admin`.
-func (r PluginsResource) Rollback(ctx context.Context, plugin string, body *RollbackPluginRequest, options ...Option) (*Plugin, error) {
-	return call[Plugin](ctx, r.c, OpRollbackPlugin, []string{plugin}, nil, body, options)
+// Remove: Remove a plugin. It is refused while Personas, Connectors, harnesses or hooks name the plugin. Tasks that have begun go on, and all can be replayed. Needs the scope `node:admin`.
+func (r PluginsResource) Remove(ctx context.Context, plugin string, query *RemovePluginQuery, options ...Option) error {
+	return r.c.Call(ctx, OpRemovePlugin, []string{plugin}, query, nil, nil, options...)
+}
+
+// SkillsResource: Skills are what Personas can do.
+type SkillsResource struct{ c *Client }
+
+// Skills: Skills are what Personas can do.
+func (c *Client) Skills() SkillsResource { return SkillsResource{c} }
+
+// List: List Skills, newest first. With `workspace_id` it has those of that Workspace alone, and none of the whole tenant, which are for all Workspaces. Needs the scope `skills:read`.
+func (r SkillsResource) List(ctx context.Context, query *ListSkillsQuery, options ...Option) (*SkillList, error) {
+	return call[SkillList](ctx, r.c, OpListSkills, nil, query, nil, options)
+}
+
+// Get: Get a Skill. Needs the scope `skills:read`.
+func (r SkillsResource) Get(ctx context.Context, skillID string, options ...Option) (*Skill, error) {
+	return call[Skill](ctx, r.c, OpGetSkill, []string{skillID}, nil, nil, options)
+}
+
+// Create: Offer a Persona as a Skill. A Task names its Skill in `metadata.skill_id`. Its input is held against `input_schema` before it is accepted, and what it gives out against `output_schema` before it is completed: the last `json` part that it has said, or its summary. Needs the scope `skills:write`.
+func (r SkillsResource) Create(ctx context.Context, body *CreateSkillRequest, options ...Option) (*Skill, error) {
+	return call[Skill](ctx, r.c, OpCreateSkill, nil, nil, body, options)
+}
+
+// Update: Change a Skill. Skills that come with the node cannot be changed. Needs the scope `skills:write`.
+func (r SkillsResource) Update(ctx context.Context, skillID string, body *UpdateSkillRequest, options ...Option) (*Skill, error) {
+	return call[Skill](ctx, r.c, OpUpdateSkill, []string{skillID}, nil, body, options)
+}
+
+// SkillBundlesResource: Skill bundles are folders with a SKILL.md, each in a zip archive.
+type SkillBundlesResource struct{ c *Client }
+
+// SkillBundles: Skill bundles are folders with a SKILL.md, each in a zip archive.
+func (c *Client) SkillBundles() SkillBundlesResource { return SkillBundlesResource{c} }
+
+// List: List the skills that are installed, newest first. Needs the scope `skills:read`.
+func (r SkillBundlesResource) List(ctx context.Context, query *ListSkillBundlesQuery, options ...Option) (*SkillBundleList, error) {
+	return call[SkillBundleList](ctx, r.c, OpListSkillBundles, nil, query, nil, options)
+}
+
+// Get: Get a skill that is installed. Needs the scope `skills:read`.
+func (r SkillBundlesResource) Get(ctx context.Context, skillBundleID string, options ...Option) (*SkillBundle, error) {
+	return call[SkillBundle](ctx, r.c, OpGetSkillBundle, []string{skillBundleID}, nil, nil, options)
+}
+
+// Install: Install a skill in a Workspace. A JSON body has a zip of the folder with its SKILL.md, in base64; any other media type is the zip itself, described by the query parameters. Of one that is no skill the error says where it is wrong, and nothing is kept. Needs the scope `skills:write`.
+func (r SkillBundlesResource) Install(ctx context.Context, content Content, query *InstallSkillBundleQuery, options ...Option) (*SkillBundle, error) {
+	return upload[SkillBundle](ctx, r.c, OpInstallSkillBundle, nil, query, content, "application/zip", options)
+}
+
+// Upgrade: Install another version of a skill. The version is above the one that is used; a SKILL.md that states none has the next minor version. Tasks that have begun keep theirs. A JSON body has a zip of the folder with its SKILL.md, in base64; any other media type is the zip itself, described by the query parameters. Of one that is no skill the error says where it is wrong, and nothing is kept. Needs the scope `skills:write`.
+func (r SkillBundlesResource) Upgrade(ctx context.Context, skillBundleID string, content Content, query *UpgradeSkillBundleQuery, options ...Option) (*SkillBundleChange, error) {
+	return upload[SkillBundleChange](ctx, r.c, OpUpgradeSkillBundle, []string{skillBundleID}, query, content, "application/zip", options)
+}
+
+// Update: Change what a skill is called. Needs the scope `skills:write`.
+func (r SkillBundlesResource) Update(ctx context.Context, skillBundleID string, body *UpdateSkillBundleRequest, options ...Option) (*SkillBundle, error) {
+	return call[SkillBundle](ctx, r.c, OpUpdateSkillBundle, []string{skillBundleID}, nil, body, options)
+}
+
+// Versions: List the versions of a skill, newest first. Needs the scope `skills:read`.
+func (r SkillBundlesResource) Versions(ctx context.Context, skillBundleID string, options ...Option) (*SkillBundleVersions, error) {
+	return call[SkillBundleVersions](ctx, r.c, OpListSkillBundleVersions, []string{skillBundleID}, nil, nil, options)
+}
+
+// Content: Get the files of a skill as a zip. Needs the scope `skills:read`.
+// The caller closes what it returns.
+func (r SkillBundlesResource) Content(ctx context.Context, skillBundleID string, query *GetSkillBundleContentQuery, options ...Option) (io.ReadCloser, error) {
+	return r.c.download(ctx, OpGetSkillBundleContent, []string{skillBundleID}, query, options)
+}
+
+// Rollback: Use a version of a skill again. Tasks that have begun keep theirs. Needs the scope `skills:write`.
+func (r SkillBundlesResource) Rollback(ctx context.Context, skillBundleID string, body *RollbackSkillBundleRequest, options ...Option) (*SkillBundleChange, error) {
+	return call[SkillBundleChange](ctx, r.c, OpRollbackSkillBundle, []string{skillBundleID}, nil, body, options)
+}
+
+// Uninstall: Uninstall a skill. It is refused while an agent of the Workspace names the skill. Tasks that have begun keep it. Needs the scope `skills:write`.
+func (r SkillBundlesResource) Uninstall(ctx context.Context, skillBundleID string, options ...Option) error {
+	return r.c.Call(ctx, OpUninstallSkillBundle, []string{skillBundleID}, nil, nil, nil, options...)
+}
+
+// ToolServersResource: Tool servers are what Tasks have tools from over MCP.
+type ToolServersResource struct{ c *Client }
+
+// ToolServers: Tool servers are what Tasks have tools from over MCP.
+func (c *Client) ToolServers() ToolServersResource { return ToolServersResource{c} }
+
+// List: List the servers of tools that were added, newest first. Needs the scope `tools:read`.
+func (r ToolServersResource) List(ctx context.Context, query *ListToolServersQuery, options ...Option) (*ToolServerList, error) {
+	return call[ToolServerList](ctx, r.c, OpListToolServers, nil, query, nil, options)
+}
+
+// Get: Get a server of tools. Of the URL the host alone is shown to those who may not write servers, and of a program its name. Needs the scope `tools:read`.
+func (r ToolServersResource) Get(ctx context.Context, toolServerID string, options ...Option) (*ToolServer, error) {
+	return call[ToolServer](ctx, r.c, OpGetToolServer, []string{toolServerID}, nil, nil, options)
+}
+
+// Create: Add a server of tools. It speaks the Model Context Protocol: over HTTP, or as a program that the node's setting `openharness.commands` names. Its tools are `NAME:TOOL`, and can be called from then on. Needs the scope `tools:write`.
+func (r ToolServersResource) Create(ctx context.Context, body *CreateToolServerRequest, options ...Option) (*ToolServer, error) {
+	return call[ToolServer](ctx, r.c, OpCreateToolServer, nil, nil, body, options)
+}
+
+// Update: Change a server of tools. Calls that are under way fail; the next go to it as it is then. Needs the scope `tools:write`.
+func (r ToolServersResource) Update(ctx context.Context, toolServerID string, body *UpdateToolServerRequest, options ...Option) (*ToolServer, error) {
+	return call[ToolServer](ctx, r.c, OpUpdateToolServer, []string{toolServerID}, nil, body, options)
+}
+
+// Delete: Delete a server of tools. Calls that are under way fail, and the values of its headers are removed. Needs the scope `tools:write`.
+func (r ToolServersResource) Delete(ctx context.Context, toolServerID string, options ...Option) error {
+	return r.c.Call(ctx, OpDeleteToolServer, []string{toolServerID}, nil, nil, nil, options...)
+}
+
+// Ping: Ask a server of tools whether it is there. The node connects to it if need be, and asks what tools it has. That it does not answer is an answer, with `failure`. Needs the scope `tools:write`.
+func (r ToolServersResource) Ping(ctx context.Context, toolServerID string, options ...Option) (*ToolServerPing, error) {
+	return call[ToolServerPing](ctx, r.c, OpPingToolServer, []string{toolServerID}, nil, nil, options)
+}
+
+// Tools: List the tools of a server of tools. The server is asked, at most 30 seconds, and the answer is in no log. Needs the scope `tools:read`.
+func (r ToolServersResource) Tools(ctx context.Context, toolServerID string, options ...Option) (*ToolServerTools, error) {
+	return call[ToolServerTools](ctx, r.c, OpListToolServerTools, []string{toolServerID}, nil, nil, options)
+}
+
+// Prompts: List the prompts of a server of tools. The server is asked, at most 30 seconds, and the answer is in no log. Needs the scope `tools:read`.
+func (r ToolServersResource) Prompts(ctx context.Context, toolServerID string, options ...Option) (*ToolServerPrompts, error) {
+	return call[ToolServerPrompts](ctx, r.c, OpListToolServerPrompts, []string{toolServerID}, nil, nil, options)
+}
+
+// Prompt: Get a prompt of a server of tools. The server is asked, at most 30 seconds, and the answer is in no log. Needs the scope `tools:write`.
+func (r ToolServersResource) Prompt(ctx context.Context, toolServerID string, body *GetPromptRequest, options ...Option) (*FilledPrompt, error) {
+	return call[FilledPrompt](ctx, r.c, OpGetToolServerPrompt, []string{toolServerID}, nil, body, options)
+}
+
+// Resources: List the resources of a server of tools. The server is asked, at most 30 seconds, and the answer is in no log. Needs the scope `tools:read`.
+func (r ToolServersResource) Resources(ctx context.Context, toolServerID string, options ...Option) (*ToolServerResources, error) {
+	return call[ToolServerResources](ctx, r.c, OpListToolServerResources, []string{toolServerID}, nil, nil, options)
+}
+
+// Templates: List the templates of a server's resources. The server is asked, at most 30 seconds, and the answer is in no log. Needs the scope `tools:read`.
+func (r ToolServersResource) Templates(ctx context.Context, toolServerID string, options ...Option) (*ToolServerTemplates, error) {
+	return call[ToolServerTemplates](ctx, r.c, OpListToolServerTemplates, []string{toolServerID}, nil, nil, options)
+}
+
+// Read: Read a resource of a server of tools. The server is asked, at most 30 seconds, and the answer is in no log. A resource that the server does not know is a 400 or 404, as it says. Needs the scope `tools:write`.
+func (r ToolServersResource) Read(ctx context.Context, toolServerID string, body *ReadResourceRequest, options ...Option) (*ResourceContents, error) {
+	return call[ResourceContents](ctx, r.c, OpReadToolServerResource, []string{toolServerID}, nil, body, options)
+}
+
+// VaultsResource: Vaults hold secrets, which nobody can read.
+type VaultsResource struct{ c *Client }
+
+// Vaults: Vaults hold secrets, which nobody can read.
+func (c *Client) Vaults() VaultsResource { return VaultsResource{c} }
+
+// List: List Vaults, newest first. Needs the scope `vaults:read`.
+func (r VaultsResource) List(ctx context.Context, query *ListVaultsQuery, options ...Option) (*VaultList, error) {
+	return call[VaultList](ctx, r.c, OpListVaults, nil, query, nil, options)
+}
+
+// Get: Get a Vault. Needs the scope `vaults:read`.
+func (r VaultsResource) Get(ctx context.Context, vaultID string, options ...Option) (*Vault, error) {
+	return call[Vault](ctx, r.c, OpGetVault, []string{vaultID}, nil, nil, options)
+}
+
+// Create: Create a Vault. Needs the scope `vaults:write`.
+func (r VaultsResource) Create(ctx context.Context, body *CreateVaultRequest, options ...Option) (*Vault, error) {
+	return call[Vault](ctx, r.c, OpCreateVault, nil, nil, body, options)
+}
+
+// Update: Change what a Vault is for and who may use it. Needs the scope `vaults:write`.
+func (r VaultsResource) Update(ctx context.Context, vaultID string, body *UpdateVaultRequest, options ...Option) (*Vault, error) {
+	return call[Vault](ctx, r.c, OpUpdateVault, []string{vaultID}, nil, body, options)
+}
+
+// Secrets: List a Vault's secrets, without their values. Needs the scope `vaults:read`.
+func (r VaultsResource) Secrets(ctx context.Context, vaultID string, query *ListVaultSecretsQuery, options ...Option) (*VaultSecretList, error) {
+	return call[VaultSecretList](ctx, r.c, OpListVaultSecrets, []string{vaultID}, query, nil, options)
+}
+
+// Store: Keep a new version of a secret. The value is never answered again, by no route. Needs the scope `vaults:write`.
+func (r VaultsResource) Store(ctx context.Context, vaultID, name string, body *StoreSecretRequest, options ...Option) (*VaultSecret, error) {
+	return call[VaultSecret](ctx, r.c, OpStoreVaultSecret, []string{vaultID, name}, nil, body, options)
+}
+
+// RemoveSecret: Remove a secret and destroy its value. Needs the scope `vaults:write`.
+func (r VaultsResource) RemoveSecret(ctx context.Context, vaultID, name string, options ...Option) error {
+	return r.c.Call(ctx, OpRemoveVaultSecret, []string{vaultID, name}, nil, nil, nil, options...)
+}
+
+// RotateKey: Encrypt the secrets of all vaults to a new key. The node's own key is made anew. One that the configuration states is read again, and its first identity is the new one. It may be asked for again when it was cut short. Needs the scope `node:admin`.
+func (r VaultsResource) RotateKey(ctx context.Context, options ...Option) (*VaultKeyRotation, error) {
+	return call[VaultKeyRotation](ctx, r.c, OpRotateVaultKey, nil, nil, nil, options)
+}
+
+// KeysResource: Keys are what clients show to a node.
+type KeysResource struct{ c *Client }
+
+// Keys: Keys are what clients show to a node.
+func (c *Client) Keys() KeysResource { return KeysResource{c} }
+
+// List: List API keys, newest first. Needs the scope `admin`.
+func (r KeysResource) List(ctx context.Context, query *ListKeysQuery, options ...Option) (*APIKeyList, error) {
+	return call[APIKeyList](ctx, r.c, OpListKeys, nil, query, nil, options)
+}
+
+// Create: Make an API key. The key itself is shown this once. Keys of another tenant need the scope `node:admin`. Needs the scope `admin`.
+func (r KeysResource) Create(ctx context.Context, body *CreateKeyRequest, options ...Option) (*CreatedKey, error) {
+	return call[CreatedKey](ctx, r.c, OpCreateKey, nil, nil, body, options)
+}
+
+// Revoke: Revoke an API key. Needs the scope `admin`.
+func (r KeysResource) Revoke(ctx context.Context, keyID string, options ...Option) (*APIKey, error) {
+	return call[APIKey](ctx, r.c, OpRevokeKey, []string{keyID}, nil, nil, options)
+}
+
+// QuotasResource: Quotas bound what Tasks may use.
+type QuotasResource struct{ c *Client }
+
+// Quotas: Quotas bound what Tasks may use.
+func (c *Client) Quotas() QuotasResource { return QuotasResource{c} }
+
+// List: List Quotas, newest first. Needs the scope `quotas:read`.
+func (r QuotasResource) List(ctx context.Context, query *ListQuotasQuery, options ...Option) (*QuotaList, error) {
+	return call[QuotaList](ctx, r.c, OpListQuotas, nil, query, nil, options)
+}
+
+// Get: Get a Quota. Needs the scope `quotas:read`.
+func (r QuotasResource) Get(ctx context.Context, quotaID string, options ...Option) (*Quota, error) {
+	return call[Quota](ctx, r.c, OpGetQuota, []string{quotaID}, nil, nil, options)
+}
+
+// Create: Make a Quota. One for the whole node, or for another tenant, needs the scope `node:admin`. Needs the scope `quotas:write`.
+func (r QuotasResource) Create(ctx context.Context, body *CreateQuotaRequest, options ...Option) (*Quota, error) {
+	return call[Quota](ctx, r.c, OpCreateQuota, nil, nil, body, options)
+}
+
+// Update: Change a Quota. What was used stays. What was exhausted is judged anew. Needs the scope `quotas:write`.
+func (r QuotasResource) Update(ctx context.Context, quotaID string, body *UpdateQuotaRequest, options ...Option) (*Quota, error) {
+	return call[Quota](ctx, r.c, OpUpdateQuota, []string{quotaID}, nil, body, options)
 }
 
 // NodeResource: The node itself.
@@ -5089,6 +5558,16 @@ func (r NodeResource) Runtime(ctx context.Context, options ...Option) (*Runtime,
 	return call[Runtime](ctx, r.c, OpGetRuntime, nil, nil, nil, options)
 }
 
+// Capabilities: List what plugins can be allowed to do. These are the host calls, by id, and what the configuration lets them reach. Whether a Task may make one is decided when it runs: by the grants of its plugin, and by the `capabilities` of its Persona, which are patterns of these ids. Needs the scope `skills:read`.
+func (r NodeResource) Capabilities(ctx context.Context, query *ListCapabilitiesQuery, options ...Option) (*CapabilityList, error) {
+	return call[CapabilityList](ctx, r.c, OpListCapabilities, nil, query, nil, options)
+}
+
+// Card: Get the agent card.
+func (r NodeResource) Card(ctx context.Context, options ...Option) (*HarnAgentCard, error) {
+	return call[HarnAgentCard](ctx, r.c, OpGetAgentCard, nil, nil, nil, options)
+}
+
 // Models: List the models that the node has. By which names plugins ask for them, and what of each is known. Of credentials it holds the names of environment variables alone. Whether a Task may ask one is decided when it runs: by the grants of its plugin, and by the `model_policy` of its Persona. Needs the scope `skills:read`.
 func (r NodeResource) Models(ctx context.Context, options ...Option) (*ModelCatalog, error) {
 	return call[ModelCatalog](ctx, r.c, OpListModels, nil, nil, nil, options)
@@ -5099,9 +5578,55 @@ func (r NodeResource) Tools(ctx context.Context, query *ListToolsQuery, options 
 	return call[ToolList](ctx, r.c, OpListTools, nil, query, nil, options)
 }
 
+// Tool: Get a tool. A tool of a server that does not answer is a 502 `upstream_unavailable`, since nobody knows whether it is there. Needs the scope `skills:read`.
+func (r NodeResource) Tool(ctx context.Context, toolID string, options ...Option) (*Tool, error) {
+	return call[Tool](ctx, r.c, OpGetTool, []string{toolID}, nil, nil, options)
+}
+
 // Keys: List the public keys that receipts of this node are signed with.
 func (r NodeResource) Keys(ctx context.Context, options ...Option) (*SigningKeys, error) {
 	return call[SigningKeys](ctx, r.c, OpGetPublishedKeys, nil, nil, nil, options)
+}
+
+// SigningKeys: List the public keys that receipts are signed with. Needs the scope `receipts:read`.
+func (r NodeResource) SigningKeys(ctx context.Context, options ...Option) (*SigningKeys, error) {
+	return call[SigningKeys](ctx, r.c, OpListSigningKeys, nil, nil, nil, options)
+}
+
+// RotateSigningKey: Sign receipts with a new key from now on. The keys that signed before stay published. Needs the scope `node:admin`.
+func (r NodeResource) RotateSigningKey(ctx context.Context, options ...Option) (*SigningKeys, error) {
+	return call[SigningKeys](ctx, r.c, OpRotateSigningKey, nil, nil, nil, options)
+}
+
+// Backup: Write a copy of the node's data to a folder on its machine. Needs the scope `node:admin`.
+func (r NodeResource) Backup(ctx context.Context, body *BackupRequest, options ...Option) (*Backup, error) {
+	return call[Backup](ctx, r.c, OpBackup, nil, nil, body, options)
+}
+
+// Version: Name the build and the protocol versions.
+func (r NodeResource) Version(ctx context.Context, options ...Option) (*Version, error) {
+	return call[Version](ctx, r.c, OpGetVersion, nil, nil, nil, options)
+}
+
+// Health: Tell whether the process lives.
+func (r NodeResource) Health(ctx context.Context, options ...Option) (*Health, error) {
+	return call[Health](ctx, r.c, OpGetHealth, nil, nil, nil, options)
+}
+
+// Live: Tell whether the process lives.
+func (r NodeResource) Live(ctx context.Context, options ...Option) (*Health, error) {
+	return call[Health](ctx, r.c, OpGetLiveness, nil, nil, nil, options)
+}
+
+// Ready: Tell whether the node takes work.
+func (r NodeResource) Ready(ctx context.Context, options ...Option) (*Health, error) {
+	return call[Health](ctx, r.c, OpGetReadiness, nil, nil, nil, options)
+}
+
+// Metrics: Show metrics for Prometheus. Open to requests that reach the node over loopback without a proxy; any other needs a key with the scope `node:admin`.
+// The caller closes what it returns.
+func (r NodeResource) Metrics(ctx context.Context, options ...Option) (io.ReadCloser, error) {
+	return r.c.download(ctx, OpGetMetrics, nil, nil, options)
 }
 
 // The codes of errors.

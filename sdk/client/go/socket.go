@@ -62,7 +62,7 @@ func (r SessionsResource) Connect(ctx context.Context, sessionID, after string) 
 	if after != "" {
 		header.Set("Last-Event-ID", after)
 	}
-	response, err := r.c.once(ctx, http.MethodGet, target, nil, header)
+	response, err := r.c.once(ctx, http.MethodGet, target, nil, 0, header)
 	if err != nil {
 		return nil, err
 	}

@@ -85,7 +85,7 @@ func (s *stream) follow(ctx context.Context, show func(*Event) bool) (over bool,
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	response, err := s.c.once(ctx, http.MethodGet, target, nil, header)
+	response, err := s.c.once(ctx, http.MethodGet, target, nil, 0, header)
 	if err != nil {
 		return false, err
 	}

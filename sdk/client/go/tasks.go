@@ -65,27 +65,6 @@ func (r TasksResource) Outcome(ctx context.Context, taskID string) (*Outcome, er
 	return r.c.Outcomes().Get(ctx, *task.OutcomeID)
 }
 
-// Upload makes an Artifact of content. The query says what it is and where it belongs:
-// name, mime_type, kind, visibility, workspace_id, session_id, task_id.
-func (r ArtifactsResource) Upload(ctx context.Context, content []byte, query *RegisterArtifactQuery, options ...Option) (*Artifact, error) {
-	header := http.Header{"Content-Type": {"application/octet-stream"}}
-	response, err := r.c.send(ctx, OpRegisterArtifact, nil, query, content, header, options)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	return decoded[Artifact](response.Body)
-}
-
-// Content returns what an Artifact holds. The caller closes it.
-func (r ArtifactsResource) Content(ctx context.Context, artifactID string) (io.ReadCloser, error) {
-	response, err := r.c.send(ctx, OpGetArtifactContent, []string{artifactID}, nil, nil, http.Header{}, nil)
-	if err != nil {
-		return nil, err
-	}
-	return response.Body, nil
-}
-
 // Approve lets a Task do what it has asked for.
 func (r PermissionsResource) Approve(ctx context.Context, requestID string, options ...Option) (*PermissionRequest, error) {
 	decision := "approved"

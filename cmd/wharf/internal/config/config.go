@@ -31,6 +31,7 @@ type Config struct {
 	// Process says what Tasks may run on the node.
 	Process   Process
 	SSE       SSE
+	CORS      CORS
 	WebSocket WebSocket
 	MCP       MCP
 	Shutdown  Shutdown

@@ -50,6 +50,7 @@ func Groups() []Group {
 		{"a2a", "The protocol A2A ([a2a.md](a2a.md))."},
 		{"process", "The server of tools `process` ([host.md](host.md)): what Tasks are told of the node's shells, and whether they run commands. A plugin needs a grant, such as `process:*`."},
 		{"sse", "Event streams."},
+		{"cors", "Clients in browsers, on pages of other origins than the node's ([clients.md](clients.md#in-a-browser))."},
 		{"websocket", "WebSockets. They count as streams, and have their heartbeat."},
 		{"mcp", "The MCP server at /mcp ([mcp.md](mcp.md))."},
 		{"shutdown", "What SIGTERM and SIGINT do."},
@@ -61,7 +62,7 @@ func Settings() []Setting {
 	var all []Setting
 	for _, group := range [][]Setting{
 		nodeSettings(), logSettings(), tlsSettings(), acmeSettings(), oauthSettings(), limitSettings(), taskSettings(),
-		pluginSettings(), modelSettings(), vaultSettings(), requestSettings(), receiptSettings(), storageSettings(), retentionSettings(), connectorSettings(), webhookSettings(), toolServerSettings(), openHarnessSettings(), a2aSettings(), processSettings(), streamSettings(), socketSettings(), mcpSettings(),
+		pluginSettings(), modelSettings(), vaultSettings(), requestSettings(), receiptSettings(), storageSettings(), retentionSettings(), connectorSettings(), webhookSettings(), toolServerSettings(), openHarnessSettings(), a2aSettings(), processSettings(), streamSettings(), corsSettings(), socketSettings(), mcpSettings(),
 	} {
 		all = append(all, group...)
 	}

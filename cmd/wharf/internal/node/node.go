@@ -344,6 +344,7 @@ func (o *Options) gatewayConfig() gateway.Config {
 		ReadTimeout: l.Read, UploadTimeout: l.UploadTime, WriteTimeout: l.Write, IdleTimeout: l.Idle,
 		Connections: connections(l.Connections, o.Log), Streams: l.Streams,
 		Heartbeat: o.Config.SSE.Heartbeat, WaitLimit: l.Wait,
+		CORSOrigins:  o.Config.CORS.List(),
 		MessageLimit: o.Config.WebSocket.Message, Origins: o.Config.WebSocket.List(), SocketInsecure: o.Config.WebSocket.Insecure == "true",
 	}
 }

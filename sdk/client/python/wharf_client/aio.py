@@ -59,12 +59,21 @@ class AsyncWharf:
         self.tasks = AsyncTasks(self)
         self.messages = api.AsyncMessagesResource(self)
         self.outcomes = api.AsyncOutcomesResource(self)
-        self.artifacts = AsyncArtifacts(self)
+        self.artifacts = api.AsyncArtifactsResource(self)
         self.permissions = AsyncPermissions(self)
         self.receipts = AsyncReceipts(self)
         self.events = AsyncEvents(self)
+        self.branches = api.AsyncBranchesResource(self)
+        self.memories = api.AsyncMemoriesResource(self)
+        self.connectors = api.AsyncConnectorsResource(self)
         self.webhooks = api.AsyncWebhooksResource(self)
         self.plugins = api.AsyncPluginsResource(self)
+        self.skills = api.AsyncSkillsResource(self)
+        self.skill_bundles = api.AsyncSkillBundlesResource(self)
+        self.tool_servers = api.AsyncToolServersResource(self)
+        self.vaults = api.AsyncVaultsResource(self)
+        self.keys = api.AsyncKeysResource(self)
+        self.quotas = api.AsyncQuotasResource(self)
         self.node = api.AsyncNodeResource(self)
 
     @property
@@ -81,6 +90,15 @@ class AsyncWharf:
                    headers: Union[Mapping[str, str], None]) -> Any:
         """What the resources send their requests by."""
         return await in_thread(self._wharf.call, operation, path, query, body, idempotency_key, headers)
+
+    async def upload(self, operation: str, path: List[str], query: Any, content: api.Content, media: str, idempotency_key: Union[str, None],
+                     headers: Union[Mapping[str, str], None]) -> Any:
+        """Sends bytes, of a media type."""
+        return await in_thread(self._wharf.upload, operation, path, query, content, media, idempotency_key, headers)
+
+    async def download(self, operation: str, path: List[str], query: Any, headers: Union[Mapping[str, str], None]) -> bytes:
+        """Sends the request of an operation, and returns the bytes that it is answered with."""
+        return await in_thread(self._wharf.download, operation, path, query, headers)
 
     async def stream(self, operation: str, *, path: Sequence[str] = (), query: Any = None, after: str = "") -> AsyncIterator[api.Event]:
         """Follows the events of a streaming operation. See Wharf.stream."""
@@ -140,20 +158,6 @@ class AsyncTasks(api.AsyncTasksResource):
     async def outcome(self, task_id: str) -> api.Outcome:
         """What a Task that has ended resulted in, with its Messages and Artifacts."""
         return await in_thread(self._wharf.blocking.tasks.outcome, task_id)
-
-
-class AsyncArtifacts(api.AsyncArtifactsResource):
-    def __init__(self, wharf: AsyncWharf) -> None:
-        super().__init__(wharf)
-        self._wharf = wharf
-
-    async def upload(self, content: bytes, query: api.RegisterArtifactQuery, *, idempotency_key: Union[str, None] = None) -> api.Artifact:
-        """Makes an Artifact of content. The query says what it is and where it belongs."""
-        return await in_thread(lambda: self._wharf.blocking.artifacts.upload(content, query, idempotency_key=idempotency_key))
-
-    async def content(self, artifact_id: str) -> bytes:
-        """What an Artifact holds."""
-        return await in_thread(self._wharf.blocking.artifacts.content, artifact_id)
 
 
 class AsyncPermissions(api.AsyncPermissionsResource):

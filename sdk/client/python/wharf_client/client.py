@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import io
 import json
 import random
 import secrets
@@ -66,12 +67,21 @@ class Wharf:
         self.tasks = Tasks(self)
         self.messages = api.MessagesResource(self)
         self.outcomes = api.OutcomesResource(self)
-        self.artifacts = Artifacts(self)
+        self.artifacts = api.ArtifactsResource(self)
         self.permissions = Permissions(self)
         self.receipts = Receipts(self)
         self.events = Events(self)
+        self.branches = api.BranchesResource(self)
+        self.memories = api.MemoriesResource(self)
+        self.connectors = api.ConnectorsResource(self)
         self.webhooks = api.WebhooksResource(self)
         self.plugins = api.PluginsResource(self)
+        self.skills = api.SkillsResource(self)
+        self.skill_bundles = api.SkillBundlesResource(self)
+        self.tool_servers = api.ToolServersResource(self)
+        self.vaults = api.VaultsResource(self)
+        self.keys = api.KeysResource(self)
+        self.quotas = api.QuotasResource(self)
         self.node = api.NodeResource(self)
 
     def request(self, operation: str, *, path: Sequence[str] = (), query: Any = None, body: Any = None,
@@ -90,17 +100,30 @@ class Wharf:
         answer = self.send(operation, path, query, content, idempotency_key, all_headers)
         return json.loads(answer) if answer else None
 
-    def send(self, operation: str, path: List[str], query: Any, content: bytes, idempotency_key: Union[str, None],
+    def upload(self, operation: str, path: List[str], query: Any, content: api.Content, media: str, idempotency_key: Union[str, None],
+               headers: Union[Mapping[str, str], None]) -> Any:
+        """Sends bytes, of a media type. A file is sent from its beginning, also when it is sent again."""
+        return json.loads(self.send(operation, path, query, content, idempotency_key, {"Content-Type": media, **(headers or {})}))
+
+    def download(self, operation: str, path: List[str], query: Any, headers: Union[Mapping[str, str], None]) -> bytes:
+        """Sends the request of an operation, and returns the bytes that it is answered with."""
+        return self.send(operation, path, query, b"", None, headers or {})
+
+    def send(self, operation: str, path: List[str], query: Any, content: api.Content, idempotency_key: Union[str, None],
              headers: Mapping[str, str]) -> bytes:
         """Sends a request until it is answered with success, or for good without, and returns the answer's bytes."""
         op = api.OPERATIONS[operation]
         target = self.target(op.path, path, query)
         sent = dict(headers)
+        if not isinstance(content, bytes):  # of a file that is all there http.client would not say its length
+            sent["Content-Length"] = str(content.seek(0, io.SEEK_END))
         if op.keyed:
             sent["Idempotency-Key"] = idempotency_key or new_key()
         repeatable = op.keyed or op.method == "GET"
         attempt = 0
         while True:
+            if not isinstance(content, bytes):
+                content.seek(0)
             try:
                 with Exchange(self, op.method, target, content, sent) as exchange:
                     return exchange.answer.read()
@@ -242,7 +265,7 @@ class _Closing:
 class Exchange:
     """One request and its answer, over a connection of its own. An answer of 400 and above is raised as a WharfError."""
 
-    def __init__(self, client: Wharf, method: str, target: str, content: bytes, headers: Mapping[str, str]) -> None:
+    def __init__(self, client: Wharf, method: str, target: str, content: api.Content, headers: Mapping[str, str]) -> None:
         self._connection = client.connection()
         try:
             self._connection.request(method, target, body=content or None, headers={**headers, **client.headers()})
@@ -348,22 +371,6 @@ class Tasks(api.TasksResource):
         if not outcome_id:
             raise LookupError(f"the Task {task_id} is {task['status']}, and has no Outcome yet")
         return self._wharf.outcomes.get(outcome_id)
-
-
-class Artifacts(api.ArtifactsResource):
-    def __init__(self, wharf: Wharf) -> None:
-        super().__init__(wharf)
-        self._wharf = wharf
-
-    def upload(self, content: bytes, query: api.RegisterArtifactQuery, *, idempotency_key: Union[str, None] = None) -> api.Artifact:
-        """Makes an Artifact of content. The query says what it is and where it belongs."""
-        answer: api.Artifact = json.loads(self._wharf.send("registerArtifact", [], query, content, idempotency_key,
-                                                           {"Content-Type": "application/octet-stream"}))
-        return answer
-
-    def content(self, artifact_id: str) -> bytes:
-        """What an Artifact holds."""
-        return self._wharf.send("getArtifactContent", [artifact_id], None, b"", None, {})
 
 
 class Permissions(api.PermissionsResource):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Awaitable, Dict, List, Literal, Mapping, NamedTuple, NotRequired, Protocol, TypeAlias, TypedDict, TypeVar, Union
+from typing import Any, Awaitable, BinaryIO, Dict, List, Literal, Mapping, NamedTuple, NotRequired, Protocol, TypeAlias, TypedDict, TypeVar, Union
 
 JSON: TypeAlias = Dict[str, Any]
 
@@ -4405,6 +4405,9 @@ OPERATIONS: Dict[str, Operation] = {
     "wakeSession": Operation("wakeSession", "POST", "/wharf/v1/sessions/{session_id}/wake", False),
 }
 
+#: What is uploaded: bytes, or a file that is open for reading bytes, which is not read into memory.
+Content: TypeAlias = Union[bytes, BinaryIO]
+
 
 class Caller(Protocol):
     """Sends the request of an operation, and returns what it is answered with."""
@@ -4412,12 +4415,22 @@ class Caller(Protocol):
     def call(self, operation: str, path: List[str], query: Any, body: Any, idempotency_key: Union[str, None],
              headers: Union[Mapping[str, str], None]) -> Any: ...
 
+    def upload(self, operation: str, path: List[str], query: Any, content: Content, media: str, idempotency_key: Union[str, None],
+               headers: Union[Mapping[str, str], None]) -> Any: ...
+
+    def download(self, operation: str, path: List[str], query: Any, headers: Union[Mapping[str, str], None]) -> bytes: ...
+
 
 class AsyncCaller(Protocol):
     """Sends the request of an operation, and returns what it is answered with."""
 
     def call(self, operation: str, path: List[str], query: Any, body: Any, idempotency_key: Union[str, None],
              headers: Union[Mapping[str, str], None]) -> Awaitable[Any]: ...
+
+    def upload(self, operation: str, path: List[str], query: Any, content: Content, media: str, idempotency_key: Union[str, None],
+               headers: Union[Mapping[str, str], None]) -> Awaitable[Any]: ...
+
+    def download(self, operation: str, path: List[str], query: Any, headers: Union[Mapping[str, str], None]) -> Awaitable[bytes]: ...
 
 
 class WorkspacesResource:
@@ -4446,6 +4459,20 @@ class WorkspacesResource:
         answer: Workspace = self._caller.call("updateWorkspace", [workspace_id], None, body, idempotency_key, headers)
         return answer
 
+    def file(self, workspace_id: str, query: Union[GetFileQuery, None] = None, *, headers: Union[Mapping[str, str], None] = None) -> bytes:
+        """Get a file of a Workspace, or list a folder. A path that is empty or ends in `/` lists the folder, with `limit` and `cursor`. A file's content has at most 100 MiB; `Range` asks for a part of it. Needs the scope `workspaces:read`."""
+        answer: bytes = self._caller.download("getFile", [workspace_id], query, headers)
+        return answer
+
+    def put_file(self, workspace_id: str, content: Content, query: Union[PutFileQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> File:
+        """Write a file of a Workspace. A JSON body is `{'content': TEXT}` or `{'content_base64': …}`; any other media type is the content itself, of at most 100 MiB. Writing the same again changes nothing. Needs the scope `workspaces:write`."""
+        answer: File = self._caller.upload("putFile", [workspace_id], query, content, "application/octet-stream", idempotency_key, headers)
+        return answer
+
+    def delete_file(self, workspace_id: str, query: Union[DeleteFileQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> None:
+        """Remove a file of a Workspace. Needs the scope `workspaces:write`."""
+        self._caller.call("deleteFile", [workspace_id], query, None, idempotency_key, headers)
+
 
 class AsyncWorkspacesResource:
     """Workspaces hold everything else."""
@@ -4472,6 +4499,20 @@ class AsyncWorkspacesResource:
         """Change a Workspace. Needs the scope `workspaces:write`."""
         answer: Workspace = await self._caller.call("updateWorkspace", [workspace_id], None, body, idempotency_key, headers)
         return answer
+
+    async def file(self, workspace_id: str, query: Union[GetFileQuery, None] = None, *, headers: Union[Mapping[str, str], None] = None) -> bytes:
+        """Get a file of a Workspace, or list a folder. A path that is empty or ends in `/` lists the folder, with `limit` and `cursor`. A file's content has at most 100 MiB; `Range` asks for a part of it. Needs the scope `workspaces:read`."""
+        answer: bytes = await self._caller.download("getFile", [workspace_id], query, headers)
+        return answer
+
+    async def put_file(self, workspace_id: str, content: Content, query: Union[PutFileQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> File:
+        """Write a file of a Workspace. A JSON body is `{'content': TEXT}` or `{'content_base64': …}`; any other media type is the content itself, of at most 100 MiB. Writing the same again changes nothing. Needs the scope `workspaces:write`."""
+        answer: File = await self._caller.upload("putFile", [workspace_id], query, content, "application/octet-stream", idempotency_key, headers)
+        return answer
+
+    async def delete_file(self, workspace_id: str, query: Union[DeleteFileQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> None:
+        """Remove a file of a Workspace. Needs the scope `workspaces:write`."""
+        await self._caller.call("deleteFile", [workspace_id], query, None, idempotency_key, headers)
 
 
 class PersonasResource:
@@ -4588,6 +4629,11 @@ class SessionsResource:
         answer: Session = self._caller.call("forkSession", [session_id], None, body, idempotency_key, headers)
         return answer
 
+    def replay(self, session_id: str, body: Union[ReplaySessionRequest, None] = None, query: Union[ReplaySessionQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> TaskList:
+        """Replay every Task of a Session. Answers with the replay Tasks, oldest first. When they are more than a page takes, the rest is not replayed yet: the same request with `page.next_cursor` goes on. Needs the scope `tasks:replay`."""
+        answer: TaskList = self._caller.call("replaySession", [session_id], query, body, idempotency_key, headers)
+        return answer
+
     def truncate(self, session_id: str, body: TruncateSessionRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Session:
         """Keep the first turns of a Session and drop the rest. A turn is a Message. The events of dropped turns stay in the log. Needs the scope `sessions:write`."""
         answer: Session = self._caller.call("truncateSession", [session_id], None, body, idempotency_key, headers)
@@ -4601,6 +4647,11 @@ class SessionsResource:
     def resume(self, session_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Session:
         """Have a paused Session take Tasks again. Needs the scope `sessions:write`."""
         answer: Session = self._caller.call("resumeSession", [session_id], None, None, idempotency_key, headers)
+        return answer
+
+    def wake(self, session_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Woken:
+        """Wake the Tasks that wait for a Session's inbox. Each goes on with nothing. Doing it again wakes those that wait by then. Needs the scope `tasks:write`."""
+        answer: Woken = self._caller.call("wakeSession", [session_id], None, None, idempotency_key, headers)
         return answer
 
     def messages(self, session_id: str, query: Union[ListSessionMessagesQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> MessageList:
@@ -4626,6 +4677,71 @@ class SessionsResource:
     def events(self, session_id: str, query: Union[ListSessionEventsQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> EventList:
         """List a Session's events, oldest first. `page.next_cursor` is the id to give as `cursor`, or as `after_event_id`, next. An id that retention has passed answers 410 `cursor_expired`. Needs the scope `events:read`."""
         answer: EventList = self._caller.call("listSessionEvents", [session_id], query, None, idempotency_key, headers)
+        return answer
+
+    def branches(self, session_id: str, query: Union[ListSessionBranchesQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> BranchList:
+        """List a Session's Branches, newest first. Needs the scope `branches:read`."""
+        answer: BranchList = self._caller.call("listSessionBranches", [session_id], query, None, idempotency_key, headers)
+        return answer
+
+    def branch(self, session_id: str, body: CreateBranchRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Branch:
+        """Create a Branch. Needs the scope `branches:write`."""
+        answer: Branch = self._caller.call("createBranch", [session_id], None, body, idempotency_key, headers)
+        return answer
+
+    def injections(self, session_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> PendingInjections:
+        """See what waits for a Session's Tasks, in the order in which it came. Needs the scope `messages:read`."""
+        answer: PendingInjections = self._caller.call("listInjections", [session_id], None, None, idempotency_key, headers)
+        return answer
+
+    def inject(self, session_id: str, body: InjectRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Injection:
+        """Say something to a Session while its Tasks work. It is durable, and waits for a Task to take it at a checkpoint: the next with the mode `steer`, with `queue` when the agent is done with what it does. It is a `user.message` of the transcript then. What no Task takes waits for the next Task of the Session. Needs the scope `messages:write`."""
+        answer: Injection = self._caller.call("createInjection", [session_id], None, body, idempotency_key, headers)
+        return answer
+
+    def replace_injection(self, session_id: str, injection_id: str, body: ReplaceInjectionRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Injection:
+        """Say what waits in other words. It is named by its id, or by that of the Message that it will be. What another has queued takes the scope `sessions:write` besides. `details.reason` of an error is already_delivered, already_revoked, unknown_message_id or not_owner_or_not_authorized. Needs the scope `messages:write`."""
+        answer: Injection = self._caller.call("replaceInjection", [session_id, injection_id], None, body, idempotency_key, headers)
+        return answer
+
+    def revoke_injection(self, session_id: str, injection_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Injection:
+        """Take back what waits. It is named by its id, or by that of the Message that it will be. What another has queued takes the scope `sessions:write` besides. `details.reason` of an error is already_delivered, already_revoked, unknown_message_id or not_owner_or_not_authorized. One that was revoked before is answered with the status `already_revoked`. Needs the scope `messages:write`."""
+        answer: Injection = self._caller.call("revokeInjection", [session_id, injection_id], None, None, idempotency_key, headers)
+        return answer
+
+    def remind(self, session_id: str, body: RemindRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Injection:
+        """Remind a Session's Tasks of something that nobody says. A reminder that waits with the same `dedupe_key` gives way to it. `details.code` of an error is HARN-RMD-001 for a member that is not known, and HARN-RMD-002 for one that is not as it should be. Needs the scope `messages:write`."""
+        answer: Injection = self._caller.call("createReminder", [session_id], None, body, idempotency_key, headers)
+        return answer
+
+    def revoke_reminder(self, session_id: str, reminder_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Injection:
+        """Take a reminder back. It is named by its id, or by that of the Message that it will be. What another has queued takes the scope `sessions:write` besides. `details.reason` of an error is already_delivered, already_revoked, unknown_message_id or not_owner_or_not_authorized. One that was revoked before is answered with the status `already_revoked`. Needs the scope `messages:write`."""
+        answer: Injection = self._caller.call("revokeReminder", [session_id, reminder_id], None, None, idempotency_key, headers)
+        return answer
+
+    def clients(self, session_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> LiveClients:
+        """List the clients that are attached to a Session. Needs the scope `sessions:read`."""
+        answer: LiveClients = self._caller.call("listLiveClients", [session_id], None, None, idempotency_key, headers)
+        return answer
+
+    def attach(self, session_id: str, body: AttachClientRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> LiveClients:
+        """Attach a client to a Session. A Session has any number of observers and at most one controller: a second one is refused with 409, unless it takes over. A client that is attached is taken in again. To control the Session takes the scope `sessions:write`. Needs the scope `sessions:read`."""
+        answer: LiveClients = self._caller.call("attachLiveClient", [session_id], None, body, idempotency_key, headers)
+        return answer
+
+    def heartbeat(self, session_id: str, body: HeartbeatClientRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> LiveClients:
+        """Say that a client is there. A client of which nothing is heard for two minutes counts as gone. What is said anew of it is an event; a heartbeat alone is none. Needs the scope `sessions:read`."""
+        answer: LiveClients = self._caller.call("heartbeatLiveClient", [session_id], None, body, idempotency_key, headers)
+        return answer
+
+    def take_over(self, session_id: str, body: TakeoverSessionRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> LiveClients:
+        """Have a client control a Session. A controller that there is becomes an observer. To control the Session takes the scope `sessions:write`. Needs the scope `sessions:read`."""
+        answer: LiveClients = self._caller.call("takeoverSession", [session_id], None, body, idempotency_key, headers)
+        return answer
+
+    def detach(self, session_id: str, body: DetachClientRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> LiveClients:
+        """Detach a client from a Session. When it was the controller, nobody controls the Session then. Needs the scope `sessions:read`."""
+        answer: LiveClients = self._caller.call("detachLiveClient", [session_id], None, body, idempotency_key, headers)
         return answer
 
 
@@ -4669,6 +4785,11 @@ class AsyncSessionsResource:
         answer: Session = await self._caller.call("forkSession", [session_id], None, body, idempotency_key, headers)
         return answer
 
+    async def replay(self, session_id: str, body: Union[ReplaySessionRequest, None] = None, query: Union[ReplaySessionQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> TaskList:
+        """Replay every Task of a Session. Answers with the replay Tasks, oldest first. When they are more than a page takes, the rest is not replayed yet: the same request with `page.next_cursor` goes on. Needs the scope `tasks:replay`."""
+        answer: TaskList = await self._caller.call("replaySession", [session_id], query, body, idempotency_key, headers)
+        return answer
+
     async def truncate(self, session_id: str, body: TruncateSessionRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Session:
         """Keep the first turns of a Session and drop the rest. A turn is a Message. The events of dropped turns stay in the log. Needs the scope `sessions:write`."""
         answer: Session = await self._caller.call("truncateSession", [session_id], None, body, idempotency_key, headers)
@@ -4682,6 +4803,11 @@ class AsyncSessionsResource:
     async def resume(self, session_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Session:
         """Have a paused Session take Tasks again. Needs the scope `sessions:write`."""
         answer: Session = await self._caller.call("resumeSession", [session_id], None, None, idempotency_key, headers)
+        return answer
+
+    async def wake(self, session_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Woken:
+        """Wake the Tasks that wait for a Session's inbox. Each goes on with nothing. Doing it again wakes those that wait by then. Needs the scope `tasks:write`."""
+        answer: Woken = await self._caller.call("wakeSession", [session_id], None, None, idempotency_key, headers)
         return answer
 
     async def messages(self, session_id: str, query: Union[ListSessionMessagesQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> MessageList:
@@ -4707,6 +4833,125 @@ class AsyncSessionsResource:
     async def events(self, session_id: str, query: Union[ListSessionEventsQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> EventList:
         """List a Session's events, oldest first. `page.next_cursor` is the id to give as `cursor`, or as `after_event_id`, next. An id that retention has passed answers 410 `cursor_expired`. Needs the scope `events:read`."""
         answer: EventList = await self._caller.call("listSessionEvents", [session_id], query, None, idempotency_key, headers)
+        return answer
+
+    async def branches(self, session_id: str, query: Union[ListSessionBranchesQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> BranchList:
+        """List a Session's Branches, newest first. Needs the scope `branches:read`."""
+        answer: BranchList = await self._caller.call("listSessionBranches", [session_id], query, None, idempotency_key, headers)
+        return answer
+
+    async def branch(self, session_id: str, body: CreateBranchRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Branch:
+        """Create a Branch. Needs the scope `branches:write`."""
+        answer: Branch = await self._caller.call("createBranch", [session_id], None, body, idempotency_key, headers)
+        return answer
+
+    async def injections(self, session_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> PendingInjections:
+        """See what waits for a Session's Tasks, in the order in which it came. Needs the scope `messages:read`."""
+        answer: PendingInjections = await self._caller.call("listInjections", [session_id], None, None, idempotency_key, headers)
+        return answer
+
+    async def inject(self, session_id: str, body: InjectRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Injection:
+        """Say something to a Session while its Tasks work. It is durable, and waits for a Task to take it at a checkpoint: the next with the mode `steer`, with `queue` when the agent is done with what it does. It is a `user.message` of the transcript then. What no Task takes waits for the next Task of the Session. Needs the scope `messages:write`."""
+        answer: Injection = await self._caller.call("createInjection", [session_id], None, body, idempotency_key, headers)
+        return answer
+
+    async def replace_injection(self, session_id: str, injection_id: str, body: ReplaceInjectionRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Injection:
+        """Say what waits in other words. It is named by its id, or by that of the Message that it will be. What another has queued takes the scope `sessions:write` besides. `details.reason` of an error is already_delivered, already_revoked, unknown_message_id or not_owner_or_not_authorized. Needs the scope `messages:write`."""
+        answer: Injection = await self._caller.call("replaceInjection", [session_id, injection_id], None, body, idempotency_key, headers)
+        return answer
+
+    async def revoke_injection(self, session_id: str, injection_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Injection:
+        """Take back what waits. It is named by its id, or by that of the Message that it will be. What another has queued takes the scope `sessions:write` besides. `details.reason` of an error is already_delivered, already_revoked, unknown_message_id or not_owner_or_not_authorized. One that was revoked before is answered with the status `already_revoked`. Needs the scope `messages:write`."""
+        answer: Injection = await self._caller.call("revokeInjection", [session_id, injection_id], None, None, idempotency_key, headers)
+        return answer
+
+    async def remind(self, session_id: str, body: RemindRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Injection:
+        """Remind a Session's Tasks of something that nobody says. A reminder that waits with the same `dedupe_key` gives way to it. `details.code` of an error is HARN-RMD-001 for a member that is not known, and HARN-RMD-002 for one that is not as it should be. Needs the scope `messages:write`."""
+        answer: Injection = await self._caller.call("createReminder", [session_id], None, body, idempotency_key, headers)
+        return answer
+
+    async def revoke_reminder(self, session_id: str, reminder_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Injection:
+        """Take a reminder back. It is named by its id, or by that of the Message that it will be. What another has queued takes the scope `sessions:write` besides. `details.reason` of an error is already_delivered, already_revoked, unknown_message_id or not_owner_or_not_authorized. One that was revoked before is answered with the status `already_revoked`. Needs the scope `messages:write`."""
+        answer: Injection = await self._caller.call("revokeReminder", [session_id, reminder_id], None, None, idempotency_key, headers)
+        return answer
+
+    async def clients(self, session_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> LiveClients:
+        """List the clients that are attached to a Session. Needs the scope `sessions:read`."""
+        answer: LiveClients = await self._caller.call("listLiveClients", [session_id], None, None, idempotency_key, headers)
+        return answer
+
+    async def attach(self, session_id: str, body: AttachClientRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> LiveClients:
+        """Attach a client to a Session. A Session has any number of observers and at most one controller: a second one is refused with 409, unless it takes over. A client that is attached is taken in again. To control the Session takes the scope `sessions:write`. Needs the scope `sessions:read`."""
+        answer: LiveClients = await self._caller.call("attachLiveClient", [session_id], None, body, idempotency_key, headers)
+        return answer
+
+    async def heartbeat(self, session_id: str, body: HeartbeatClientRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> LiveClients:
+        """Say that a client is there. A client of which nothing is heard for two minutes counts as gone. What is said anew of it is an event; a heartbeat alone is none. Needs the scope `sessions:read`."""
+        answer: LiveClients = await self._caller.call("heartbeatLiveClient", [session_id], None, body, idempotency_key, headers)
+        return answer
+
+    async def take_over(self, session_id: str, body: TakeoverSessionRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> LiveClients:
+        """Have a client control a Session. A controller that there is becomes an observer. To control the Session takes the scope `sessions:write`. Needs the scope `sessions:read`."""
+        answer: LiveClients = await self._caller.call("takeoverSession", [session_id], None, body, idempotency_key, headers)
+        return answer
+
+    async def detach(self, session_id: str, body: DetachClientRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> LiveClients:
+        """Detach a client from a Session. When it was the controller, nobody controls the Session then. Needs the scope `sessions:read`."""
+        answer: LiveClients = await self._caller.call("detachLiveClient", [session_id], None, body, idempotency_key, headers)
+        return answer
+
+
+class BranchesResource:
+    """Branches are the ways that a Session has gone, of which one is its main one."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def get(self, branch_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Branch:
+        """Get a Branch. Needs the scope `branches:read`."""
+        answer: Branch = self._caller.call("getBranch", [branch_id], None, None, idempotency_key, headers)
+        return answer
+
+    def lineage(self, branch_id: str, query: Union[GetBranchLineageQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> BranchList:
+        """List a Branch and those that it came from, up to the root. Needs the scope `branches:read`."""
+        answer: BranchList = self._caller.call("getBranchLineage", [branch_id], query, None, idempotency_key, headers)
+        return answer
+
+    def merge(self, branch_id: str, body: Union[MergeBranchRequest, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Branch:
+        """Merge a Branch. The new Messages of a fork that goes along the Branch are appended to the Session that it was forked from. Has that one gone on, this is a conflict, unless the strategy is `append`. A Branch that was merged or abandoned is not merged again. Needs the scope `branches:write`."""
+        answer: Branch = self._caller.call("mergeBranch", [branch_id], None, body, idempotency_key, headers)
+        return answer
+
+    def abandon(self, branch_id: str, body: Union[AbandonBranchRequest, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Branch:
+        """Abandon a Branch. Says that nobody goes on with the Branch. What lies on it stays as it is. Needs the scope `branches:write`."""
+        answer: Branch = self._caller.call("abandonBranch", [branch_id], None, body, idempotency_key, headers)
+        return answer
+
+
+class AsyncBranchesResource:
+    """Branches are the ways that a Session has gone, of which one is its main one."""
+
+    def __init__(self, caller: AsyncCaller) -> None:
+        self._caller = caller
+
+    async def get(self, branch_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Branch:
+        """Get a Branch. Needs the scope `branches:read`."""
+        answer: Branch = await self._caller.call("getBranch", [branch_id], None, None, idempotency_key, headers)
+        return answer
+
+    async def lineage(self, branch_id: str, query: Union[GetBranchLineageQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> BranchList:
+        """List a Branch and those that it came from, up to the root. Needs the scope `branches:read`."""
+        answer: BranchList = await self._caller.call("getBranchLineage", [branch_id], query, None, idempotency_key, headers)
+        return answer
+
+    async def merge(self, branch_id: str, body: Union[MergeBranchRequest, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Branch:
+        """Merge a Branch. The new Messages of a fork that goes along the Branch are appended to the Session that it was forked from. Has that one gone on, this is a conflict, unless the strategy is `append`. A Branch that was merged or abandoned is not merged again. Needs the scope `branches:write`."""
+        answer: Branch = await self._caller.call("mergeBranch", [branch_id], None, body, idempotency_key, headers)
+        return answer
+
+    async def abandon(self, branch_id: str, body: Union[AbandonBranchRequest, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Branch:
+        """Abandon a Branch. Says that nobody goes on with the Branch. What lies on it stays as it is. Needs the scope `branches:write`."""
+        answer: Branch = await self._caller.call("abandonBranch", [branch_id], None, body, idempotency_key, headers)
         return answer
 
 
@@ -4771,6 +5016,11 @@ class TasksResource:
         answer: TaskRecord = self._caller.call("getRecord", [task_id], None, None, idempotency_key, headers)
         return answer
 
+    def bundle(self, task_id: str, *, headers: Union[Mapping[str, str], None] = None) -> bytes:
+        """Export a Task as a run bundle. A zip with the record, the module, the receipts and the keys, which anybody can verify offline (docs/bundle-format.md). Needs the scope `events:internal`."""
+        answer: bytes = self._caller.download("exportTask", [task_id], None, headers)
+        return answer
+
 
 class AsyncTasksResource:
     """Tasks are units of work."""
@@ -4831,6 +5081,11 @@ class AsyncTasksResource:
     async def record(self, task_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> TaskRecord:
         """Get the record of a Task. What the Task's plugin was started with, and each host call with its answer. Needs the scope `events:internal`."""
         answer: TaskRecord = await self._caller.call("getRecord", [task_id], None, None, idempotency_key, headers)
+        return answer
+
+    async def bundle(self, task_id: str, *, headers: Union[Mapping[str, str], None] = None) -> bytes:
+        """Export a Task as a run bundle. A zip with the record, the module, the receipts and the keys, which anybody can verify offline (docs/bundle-format.md). Needs the scope `events:internal`."""
+        answer: bytes = await self._caller.download("exportTask", [task_id], None, headers)
         return answer
 
 
@@ -4913,6 +5168,16 @@ class ArtifactsResource:
         answer: Artifact = self._caller.call("registerArtifact", [], query, body, idempotency_key, headers)
         return answer
 
+    def upload(self, content: Content, query: Union[RegisterArtifactQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Artifact:
+        """Register or upload an Artifact. A JSON body registers an Artifact, with its content in base64 or its place elsewhere. Any other media type is the content itself, described by the query parameters; `multipart/form-data` holds one file, and the same parameters as fields before it. Needs the scope `artifacts:write`."""
+        answer: Artifact = self._caller.upload("registerArtifact", [], query, content, "application/octet-stream", idempotency_key, headers)
+        return answer
+
+    def content(self, artifact_id: str, *, headers: Union[Mapping[str, str], None] = None) -> bytes:
+        """Get an Artifact's content. Needs the scope `artifacts:read`."""
+        answer: bytes = self._caller.download("getArtifactContent", [artifact_id], None, headers)
+        return answer
+
 
 class AsyncArtifactsResource:
     """Artifacts are files that Tasks and clients make."""
@@ -4933,6 +5198,16 @@ class AsyncArtifactsResource:
     async def register(self, body: RegisterArtifactRequest, query: Union[RegisterArtifactQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Artifact:
         """Register or upload an Artifact. A JSON body registers an Artifact, with its content in base64 or its place elsewhere. Any other media type is the content itself, described by the query parameters; `multipart/form-data` holds one file, and the same parameters as fields before it. Needs the scope `artifacts:write`."""
         answer: Artifact = await self._caller.call("registerArtifact", [], query, body, idempotency_key, headers)
+        return answer
+
+    async def upload(self, content: Content, query: Union[RegisterArtifactQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Artifact:
+        """Register or upload an Artifact. A JSON body registers an Artifact, with its content in base64 or its place elsewhere. Any other media type is the content itself, described by the query parameters; `multipart/form-data` holds one file, and the same parameters as fields before it. Needs the scope `artifacts:write`."""
+        answer: Artifact = await self._caller.upload("registerArtifact", [], query, content, "application/octet-stream", idempotency_key, headers)
+        return answer
+
+    async def content(self, artifact_id: str, *, headers: Union[Mapping[str, str], None] = None) -> bytes:
+        """Get an Artifact's content. Needs the scope `artifacts:read`."""
+        answer: bytes = await self._caller.download("getArtifactContent", [artifact_id], None, headers)
         return answer
 
 
@@ -5045,6 +5320,170 @@ class AsyncEventsResource:
     async def get(self, event_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Event:
         """Get an event. Needs the scope `events:read`."""
         answer: Event = await self._caller.call("getEvent", [event_id], None, None, idempotency_key, headers)
+        return answer
+
+
+class MemoriesResource:
+    """Memories are what Personas keep from one Task to the next."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(self, query: Union[ListMemoriesQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> MemoryList:
+        """List Memories, newest first. With `q`, or `scope` without `owner_id`, a page can hold fewer than `limit` although `page.has_more` is true: one request looks at a bounded number of Memories. Content that the caller may not see is not found by its words. Memories that have expired are not listed. Needs the scope `memories:read`."""
+        answer: MemoryList = self._caller.call("listMemories", [], query, None, idempotency_key, headers)
+        return answer
+
+    def get(self, memory_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Memory:
+        """Get a Memory. Needs the scope `memories:read`."""
+        answer: Memory = self._caller.call("getMemory", [memory_id], None, None, idempotency_key, headers)
+        return answer
+
+    def create(self, body: CreateMemoryRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Memory:
+        """Create a Memory. `owner_id` names the Persona, Session, Workspace or tenant of the `scope`. The caller is put into `provenance.actor`. Needs the scope `memories:write`."""
+        answer: Memory = self._caller.call("createMemory", [], None, body, idempotency_key, headers)
+        return answer
+
+    def delete(self, memory_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> None:
+        """Forget a Memory's content. Needs the scope `memories:write`."""
+        self._caller.call("deleteMemory", [memory_id], None, None, idempotency_key, headers)
+
+
+class AsyncMemoriesResource:
+    """Memories are what Personas keep from one Task to the next."""
+
+    def __init__(self, caller: AsyncCaller) -> None:
+        self._caller = caller
+
+    async def list(self, query: Union[ListMemoriesQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> MemoryList:
+        """List Memories, newest first. With `q`, or `scope` without `owner_id`, a page can hold fewer than `limit` although `page.has_more` is true: one request looks at a bounded number of Memories. Content that the caller may not see is not found by its words. Memories that have expired are not listed. Needs the scope `memories:read`."""
+        answer: MemoryList = await self._caller.call("listMemories", [], query, None, idempotency_key, headers)
+        return answer
+
+    async def get(self, memory_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Memory:
+        """Get a Memory. Needs the scope `memories:read`."""
+        answer: Memory = await self._caller.call("getMemory", [memory_id], None, None, idempotency_key, headers)
+        return answer
+
+    async def create(self, body: CreateMemoryRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Memory:
+        """Create a Memory. `owner_id` names the Persona, Session, Workspace or tenant of the `scope`. The caller is put into `provenance.actor`. Needs the scope `memories:write`."""
+        answer: Memory = await self._caller.call("createMemory", [], None, body, idempotency_key, headers)
+        return answer
+
+    async def delete(self, memory_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> None:
+        """Forget a Memory's content. Needs the scope `memories:write`."""
+        await self._caller.call("deleteMemory", [memory_id], None, None, idempotency_key, headers)
+
+
+class ConnectorsResource:
+    """Connectors turn what providers send into Tasks; a dead letter is a delivery that came to nothing."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(self, query: Union[ListConnectorsQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> ConnectorList:
+        """List Connectors, newest first. Needs the scope `connectors:read`."""
+        answer: ConnectorList = self._caller.call("listConnectors", [], query, None, idempotency_key, headers)
+        return answer
+
+    def get(self, connector_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Connector:
+        """Get a Connector. Needs the scope `connectors:read`."""
+        answer: Connector = self._caller.call("getConnector", [connector_id], None, None, idempotency_key, headers)
+        return answer
+
+    def create(self, body: CreateConnectorRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Connector:
+        """Create a Connector. Needs the scope `connectors:write`."""
+        answer: Connector = self._caller.call("createConnector", [], None, body, idempotency_key, headers)
+        return answer
+
+    def update(self, connector_id: str, body: UpdateConnectorRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Connector:
+        """Change a Connector. Needs the scope `connectors:write`."""
+        answer: Connector = self._caller.call("updateConnector", [connector_id], None, body, idempotency_key, headers)
+        return answer
+
+    def delete(self, connector_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> None:
+        """Delete a Connector. Deliveries that are not handled yet are dropped. Tasks that were submitted go on. Needs the scope `connectors:write`."""
+        self._caller.call("deleteConnector", [connector_id], None, None, idempotency_key, headers)
+
+    def deliver(self, connector_id: str, content: Content, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Received:
+        """Hand a Connector a delivery. The body and the headers are those of the provider; a caller with a key needs no signature. The delivery is on disk when this answers. Needs the scope `connectors:write`."""
+        answer: Received = self._caller.upload("deliver", [connector_id], None, content, "application/octet-stream", idempotency_key, headers)
+        return answer
+
+    def dead_letters(self, connector_id: str, query: Union[ListDeadLettersQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> DeadLetterList:
+        """List the deliveries that a Connector could not handle, newest first. Needs the scope `connectors:read`."""
+        answer: DeadLetterList = self._caller.call("listDeadLetters", [connector_id], query, None, idempotency_key, headers)
+        return answer
+
+    def dead_letter(self, connector_id: str, dead_letter_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> DeadLetter:
+        """Look at a delivery that could not be handled. With the delivery, which is internal. Needs the scope `connectors:read`."""
+        answer: DeadLetter = self._caller.call("getDeadLetter", [connector_id, dead_letter_id], None, None, idempotency_key, headers)
+        return answer
+
+    def redrive(self, connector_id: str, dead_letter_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> DeadLetter:
+        """Have a delivery handled again. Once, until it fails again. Needs the scope `connectors:write`."""
+        answer: DeadLetter = self._caller.call("redriveDeadLetter", [connector_id, dead_letter_id], None, None, idempotency_key, headers)
+        return answer
+
+    def redrive_all(self, connector_id: str, query: Union[RedriveDeadLettersQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> DeadLetterList:
+        """Have the deliveries of a page handled again. The page is one of its dead letters, newest first. The answer has those that were not driven again already; `page` says whether more follow. Needs the scope `connectors:write`."""
+        answer: DeadLetterList = self._caller.call("redriveDeadLetters", [connector_id], query, None, idempotency_key, headers)
+        return answer
+
+
+class AsyncConnectorsResource:
+    """Connectors turn what providers send into Tasks; a dead letter is a delivery that came to nothing."""
+
+    def __init__(self, caller: AsyncCaller) -> None:
+        self._caller = caller
+
+    async def list(self, query: Union[ListConnectorsQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> ConnectorList:
+        """List Connectors, newest first. Needs the scope `connectors:read`."""
+        answer: ConnectorList = await self._caller.call("listConnectors", [], query, None, idempotency_key, headers)
+        return answer
+
+    async def get(self, connector_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Connector:
+        """Get a Connector. Needs the scope `connectors:read`."""
+        answer: Connector = await self._caller.call("getConnector", [connector_id], None, None, idempotency_key, headers)
+        return answer
+
+    async def create(self, body: CreateConnectorRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Connector:
+        """Create a Connector. Needs the scope `connectors:write`."""
+        answer: Connector = await self._caller.call("createConnector", [], None, body, idempotency_key, headers)
+        return answer
+
+    async def update(self, connector_id: str, body: UpdateConnectorRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Connector:
+        """Change a Connector. Needs the scope `connectors:write`."""
+        answer: Connector = await self._caller.call("updateConnector", [connector_id], None, body, idempotency_key, headers)
+        return answer
+
+    async def delete(self, connector_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> None:
+        """Delete a Connector. Deliveries that are not handled yet are dropped. Tasks that were submitted go on. Needs the scope `connectors:write`."""
+        await self._caller.call("deleteConnector", [connector_id], None, None, idempotency_key, headers)
+
+    async def deliver(self, connector_id: str, content: Content, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Received:
+        """Hand a Connector a delivery. The body and the headers are those of the provider; a caller with a key needs no signature. The delivery is on disk when this answers. Needs the scope `connectors:write`."""
+        answer: Received = await self._caller.upload("deliver", [connector_id], None, content, "application/octet-stream", idempotency_key, headers)
+        return answer
+
+    async def dead_letters(self, connector_id: str, query: Union[ListDeadLettersQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> DeadLetterList:
+        """List the deliveries that a Connector could not handle, newest first. Needs the scope `connectors:read`."""
+        answer: DeadLetterList = await self._caller.call("listDeadLetters", [connector_id], query, None, idempotency_key, headers)
+        return answer
+
+    async def dead_letter(self, connector_id: str, dead_letter_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> DeadLetter:
+        """Look at a delivery that could not be handled. With the delivery, which is internal. Needs the scope `connectors:read`."""
+        answer: DeadLetter = await self._caller.call("getDeadLetter", [connector_id, dead_letter_id], None, None, idempotency_key, headers)
+        return answer
+
+    async def redrive(self, connector_id: str, dead_letter_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> DeadLetter:
+        """Have a delivery handled again. Once, until it fails again. Needs the scope `connectors:write`."""
+        answer: DeadLetter = await self._caller.call("redriveDeadLetter", [connector_id, dead_letter_id], None, None, idempotency_key, headers)
+        return answer
+
+    async def redrive_all(self, connector_id: str, query: Union[RedriveDeadLettersQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> DeadLetterList:
+        """Have the deliveries of a page handled again. The page is one of its dead letters, newest first. The answer has those that were not driven again already; `page` says whether more follow. Needs the scope `connectors:write`."""
+        answer: DeadLetterList = await self._caller.call("redriveDeadLetters", [connector_id], query, None, idempotency_key, headers)
         return answer
 
 
@@ -5161,7 +5600,7 @@ class AsyncWebhooksResource:
 
 
 class PluginsResource:
-    """Plugins are installed, switched and removed while the node runs."""
+    """Plugins are installed, switched and removed while the node runs. What is installed is a module, or a package of one with its manifest."""
 
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
@@ -5176,9 +5615,25 @@ class PluginsResource:
         answer: Plugin = self._caller.call("getPlugin", [plugin], None, None, idempotency_key, headers)
         return answer
 
-    def remove(self, plugin: str, query: Union[RemovePluginQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> None:
-        """Remove a plugin. It is refused while Personas, Connectors, harnesses or hooks name the plugin. Tasks that have begun go on, and all can be replayed. Needs the scope `node:admin`."""
-        self._caller.call("removePlugin", [plugin], query, None, idempotency_key, headers)
+    def install(self, plugin: str, content: Content, query: Union[InstallPluginQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Plugin:
+        """Install a version of a plugin. The body is the module, `application/wasm`, of at most 64 MiB; or a package as 'wharf plugin package' makes it, `application/zip`, whose signatures are kept with the version; or a form with the file `module`, `manifest`, the plugin's wharf.toml, and as `files` the JSON Schemas that this names, by their paths in it. The version is that of the manifest then, and each tenant gets the Persona that it describes, with its Skill; a Persona that a tenant has changed stays as it is. The module is kept and compiled before new Tasks run it, those of every tenant; a module that cannot be loaded is a 400 whose `details` say why, and changes nothing. Tasks that have begun keep theirs. The same module again changes nothing either. Needs the scope `node:admin`."""
+        answer: Plugin = self._caller.upload("installPlugin", [plugin], query, content, "application/wasm", idempotency_key, headers)
+        return answer
+
+    def install_package(self, plugin: str, content: Content, query: Union[InstallPluginQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Plugin:
+        """Install a version of a plugin. The body is the module, `application/wasm`, of at most 64 MiB; or a package as 'wharf plugin package' makes it, `application/zip`, whose signatures are kept with the version; or a form with the file `module`, `manifest`, the plugin's wharf.toml, and as `files` the JSON Schemas that this names, by their paths in it. The version is that of the manifest then, and each tenant gets the Persona that it describes, with its Skill; a Persona that a tenant has changed stays as it is. The module is kept and compiled before new Tasks run it, those of every tenant; a module that cannot be loaded is a 400 whose `details` say why, and changes nothing. Tasks that have begun keep theirs. The same module again changes nothing either. Needs the scope `node:admin`."""
+        answer: Plugin = self._caller.upload("installPlugin", [plugin], query, content, "application/zip", idempotency_key, headers)
+        return answer
+
+    def manifest(self, plugin: str, query: Union[GetPluginManifestQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> PluginManifest:
+        """Get the manifest that a version of a plugin was installed with. Needs the scope `skills:read`."""
+        answer: PluginManifest = self._caller.call("getPluginManifest", [plugin], query, None, idempotency_key, headers)
+        return answer
+
+    def rollback(self, plugin: str, body: RollbackPluginRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Plugin:
+        """Have new Tasks run a version of before. It is the version that the plugin had before, unless the request names one. Needs the scope `node:admin`."""
+        answer: Plugin = self._caller.call("rollbackPlugin", [plugin], None, body, idempotency_key, headers)
+        return answer
 
     def enable(self, plugin: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Plugin:
         """Have new Tasks run a plugin again. Needs the scope `node:admin`."""
@@ -5190,14 +5645,13 @@ class PluginsResource:
         answer: Plugin = self._caller.call("disablePlugin", [plugin], None, None, idempotency_key, headers)
         return answer
 
-    def rollback(self, plugin: str, body: RollbackPluginRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Plugin:
-        """Have new Tasks run a version of before. It is the version that the plugin had before, unless the request names one. Needs the scope `node:admin`."""
-        answer: Plugin = self._caller.call("rollbackPlugin", [plugin], None, body, idempotency_key, headers)
-        return answer
+    def remove(self, plugin: str, query: Union[RemovePluginQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> None:
+        """Remove a plugin. It is refused while Personas, Connectors, harnesses or hooks name the plugin. Tasks that have begun go on, and all can be replayed. Needs the scope `node:admin`."""
+        self._caller.call("removePlugin", [plugin], query, None, idempotency_key, headers)
 
 
 class AsyncPluginsResource:
-    """Plugins are installed, switched and removed while the node runs."""
+    """Plugins are installed, switched and removed while the node runs. What is installed is a module, or a package of one with its manifest."""
 
     def __init__(self, caller: AsyncCaller) -> None:
         self._caller = caller
@@ -5212,9 +5666,25 @@ class AsyncPluginsResource:
         answer: Plugin = await self._caller.call("getPlugin", [plugin], None, None, idempotency_key, headers)
         return answer
 
-    async def remove(self, plugin: str, query: Union[RemovePluginQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> None:
-        """Remove a plugin. It is refused while Personas, Connectors, harnesses or hooks name the plugin. Tasks that have begun go on, and all can be replayed. Needs the scope `node:admin`."""
-        await self._caller.call("removePlugin", [plugin], query, None, idempotency_key, headers)
+    async def install(self, plugin: str, content: Content, query: Union[InstallPluginQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Plugin:
+        """Install a version of a plugin. The body is the module, `application/wasm`, of at most 64 MiB; or a package as 'wharf plugin package' makes it, `application/zip`, whose signatures are kept with the version; or a form with the file `module`, `manifest`, the plugin's wharf.toml, and as `files` the JSON Schemas that this names, by their paths in it. The version is that of the manifest then, and each tenant gets the Persona that it describes, with its Skill; a Persona that a tenant has changed stays as it is. The module is kept and compiled before new Tasks run it, those of every tenant; a module that cannot be loaded is a 400 whose `details` say why, and changes nothing. Tasks that have begun keep theirs. The same module again changes nothing either. Needs the scope `node:admin`."""
+        answer: Plugin = await self._caller.upload("installPlugin", [plugin], query, content, "application/wasm", idempotency_key, headers)
+        return answer
+
+    async def install_package(self, plugin: str, content: Content, query: Union[InstallPluginQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Plugin:
+        """Install a version of a plugin. The body is the module, `application/wasm`, of at most 64 MiB; or a package as 'wharf plugin package' makes it, `application/zip`, whose signatures are kept with the version; or a form with the file `module`, `manifest`, the plugin's wharf.toml, and as `files` the JSON Schemas that this names, by their paths in it. The version is that of the manifest then, and each tenant gets the Persona that it describes, with its Skill; a Persona that a tenant has changed stays as it is. The module is kept and compiled before new Tasks run it, those of every tenant; a module that cannot be loaded is a 400 whose `details` say why, and changes nothing. Tasks that have begun keep theirs. The same module again changes nothing either. Needs the scope `node:admin`."""
+        answer: Plugin = await self._caller.upload("installPlugin", [plugin], query, content, "application/zip", idempotency_key, headers)
+        return answer
+
+    async def manifest(self, plugin: str, query: Union[GetPluginManifestQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> PluginManifest:
+        """Get the manifest that a version of a plugin was installed with. Needs the scope `skills:read`."""
+        answer: PluginManifest = await self._caller.call("getPluginManifest", [plugin], query, None, idempotency_key, headers)
+        return answer
+
+    async def rollback(self, plugin: str, body: RollbackPluginRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Plugin:
+        """Have new Tasks run a version of before. It is the version that the plugin had before, unless the request names one. Needs the scope `node:admin`."""
+        answer: Plugin = await self._caller.call("rollbackPlugin", [plugin], None, body, idempotency_key, headers)
+        return answer
 
     async def enable(self, plugin: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Plugin:
         """Have new Tasks run a plugin again. Needs the scope `node:admin`."""
@@ -5226,9 +5696,486 @@ class AsyncPluginsResource:
         answer: Plugin = await self._caller.call("disablePlugin", [plugin], None, None, idempotency_key, headers)
         return answer
 
-    async def rollback(self, plugin: str, body: RollbackPluginRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Plugin:
-        """Have new Tasks run a version of before. It is the version that the plugin had before, unless the request names one. Needs the scope `node:admin`."""
-        answer: Plugin = await self._caller.call("rollbackPlugin", [plugin], None, body, idempotency_key, headers)
+    async def remove(self, plugin: str, query: Union[RemovePluginQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> None:
+        """Remove a plugin. It is refused while Personas, Connectors, harnesses or hooks name the plugin. Tasks that have begun go on, and all can be replayed. Needs the scope `node:admin`."""
+        await self._caller.call("removePlugin", [plugin], query, None, idempotency_key, headers)
+
+
+class SkillsResource:
+    """Skills are what Personas can do."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(self, query: Union[ListSkillsQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> SkillList:
+        """List Skills, newest first. With `workspace_id` it has those of that Workspace alone, and none of the whole tenant, which are for all Workspaces. Needs the scope `skills:read`."""
+        answer: SkillList = self._caller.call("listSkills", [], query, None, idempotency_key, headers)
+        return answer
+
+    def get(self, skill_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Skill:
+        """Get a Skill. Needs the scope `skills:read`."""
+        answer: Skill = self._caller.call("getSkill", [skill_id], None, None, idempotency_key, headers)
+        return answer
+
+    def create(self, body: CreateSkillRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Skill:
+        """Offer a Persona as a Skill. A Task names its Skill in `metadata.skill_id`. Its input is held against `input_schema` before it is accepted, and what it gives out against `output_schema` before it is completed: the last `json` part that it has said, or its summary. Needs the scope `skills:write`."""
+        answer: Skill = self._caller.call("createSkill", [], None, body, idempotency_key, headers)
+        return answer
+
+    def update(self, skill_id: str, body: UpdateSkillRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Skill:
+        """Change a Skill. Skills that come with the node cannot be changed. Needs the scope `skills:write`."""
+        answer: Skill = self._caller.call("updateSkill", [skill_id], None, body, idempotency_key, headers)
+        return answer
+
+
+class AsyncSkillsResource:
+    """Skills are what Personas can do."""
+
+    def __init__(self, caller: AsyncCaller) -> None:
+        self._caller = caller
+
+    async def list(self, query: Union[ListSkillsQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> SkillList:
+        """List Skills, newest first. With `workspace_id` it has those of that Workspace alone, and none of the whole tenant, which are for all Workspaces. Needs the scope `skills:read`."""
+        answer: SkillList = await self._caller.call("listSkills", [], query, None, idempotency_key, headers)
+        return answer
+
+    async def get(self, skill_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Skill:
+        """Get a Skill. Needs the scope `skills:read`."""
+        answer: Skill = await self._caller.call("getSkill", [skill_id], None, None, idempotency_key, headers)
+        return answer
+
+    async def create(self, body: CreateSkillRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Skill:
+        """Offer a Persona as a Skill. A Task names its Skill in `metadata.skill_id`. Its input is held against `input_schema` before it is accepted, and what it gives out against `output_schema` before it is completed: the last `json` part that it has said, or its summary. Needs the scope `skills:write`."""
+        answer: Skill = await self._caller.call("createSkill", [], None, body, idempotency_key, headers)
+        return answer
+
+    async def update(self, skill_id: str, body: UpdateSkillRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Skill:
+        """Change a Skill. Skills that come with the node cannot be changed. Needs the scope `skills:write`."""
+        answer: Skill = await self._caller.call("updateSkill", [skill_id], None, body, idempotency_key, headers)
+        return answer
+
+
+class SkillBundlesResource:
+    """Skill bundles are folders with a SKILL.md, each in a zip archive."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(self, query: Union[ListSkillBundlesQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> SkillBundleList:
+        """List the skills that are installed, newest first. Needs the scope `skills:read`."""
+        answer: SkillBundleList = self._caller.call("listSkillBundles", [], query, None, idempotency_key, headers)
+        return answer
+
+    def get(self, skill_bundle_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> SkillBundle:
+        """Get a skill that is installed. Needs the scope `skills:read`."""
+        answer: SkillBundle = self._caller.call("getSkillBundle", [skill_bundle_id], None, None, idempotency_key, headers)
+        return answer
+
+    def install(self, content: Content, query: Union[InstallSkillBundleQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> SkillBundle:
+        """Install a skill in a Workspace. A JSON body has a zip of the folder with its SKILL.md, in base64; any other media type is the zip itself, described by the query parameters. Of one that is no skill the error says where it is wrong, and nothing is kept. Needs the scope `skills:write`."""
+        answer: SkillBundle = self._caller.upload("installSkillBundle", [], query, content, "application/zip", idempotency_key, headers)
+        return answer
+
+    def upgrade(self, skill_bundle_id: str, content: Content, query: Union[UpgradeSkillBundleQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> SkillBundleChange:
+        """Install another version of a skill. The version is above the one that is used; a SKILL.md that states none has the next minor version. Tasks that have begun keep theirs. A JSON body has a zip of the folder with its SKILL.md, in base64; any other media type is the zip itself, described by the query parameters. Of one that is no skill the error says where it is wrong, and nothing is kept. Needs the scope `skills:write`."""
+        answer: SkillBundleChange = self._caller.upload("upgradeSkillBundle", [skill_bundle_id], query, content, "application/zip", idempotency_key, headers)
+        return answer
+
+    def update(self, skill_bundle_id: str, body: UpdateSkillBundleRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> SkillBundle:
+        """Change what a skill is called. Needs the scope `skills:write`."""
+        answer: SkillBundle = self._caller.call("updateSkillBundle", [skill_bundle_id], None, body, idempotency_key, headers)
+        return answer
+
+    def versions(self, skill_bundle_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> SkillBundleVersions:
+        """List the versions of a skill, newest first. Needs the scope `skills:read`."""
+        answer: SkillBundleVersions = self._caller.call("listSkillBundleVersions", [skill_bundle_id], None, None, idempotency_key, headers)
+        return answer
+
+    def content(self, skill_bundle_id: str, query: Union[GetSkillBundleContentQuery, None] = None, *, headers: Union[Mapping[str, str], None] = None) -> bytes:
+        """Get the files of a skill as a zip. Needs the scope `skills:read`."""
+        answer: bytes = self._caller.download("getSkillBundleContent", [skill_bundle_id], query, headers)
+        return answer
+
+    def rollback(self, skill_bundle_id: str, body: RollbackSkillBundleRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> SkillBundleChange:
+        """Use a version of a skill again. Tasks that have begun keep theirs. Needs the scope `skills:write`."""
+        answer: SkillBundleChange = self._caller.call("rollbackSkillBundle", [skill_bundle_id], None, body, idempotency_key, headers)
+        return answer
+
+    def uninstall(self, skill_bundle_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> None:
+        """Uninstall a skill. It is refused while an agent of the Workspace names the skill. Tasks that have begun keep it. Needs the scope `skills:write`."""
+        self._caller.call("uninstallSkillBundle", [skill_bundle_id], None, None, idempotency_key, headers)
+
+
+class AsyncSkillBundlesResource:
+    """Skill bundles are folders with a SKILL.md, each in a zip archive."""
+
+    def __init__(self, caller: AsyncCaller) -> None:
+        self._caller = caller
+
+    async def list(self, query: Union[ListSkillBundlesQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> SkillBundleList:
+        """List the skills that are installed, newest first. Needs the scope `skills:read`."""
+        answer: SkillBundleList = await self._caller.call("listSkillBundles", [], query, None, idempotency_key, headers)
+        return answer
+
+    async def get(self, skill_bundle_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> SkillBundle:
+        """Get a skill that is installed. Needs the scope `skills:read`."""
+        answer: SkillBundle = await self._caller.call("getSkillBundle", [skill_bundle_id], None, None, idempotency_key, headers)
+        return answer
+
+    async def install(self, content: Content, query: Union[InstallSkillBundleQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> SkillBundle:
+        """Install a skill in a Workspace. A JSON body has a zip of the folder with its SKILL.md, in base64; any other media type is the zip itself, described by the query parameters. Of one that is no skill the error says where it is wrong, and nothing is kept. Needs the scope `skills:write`."""
+        answer: SkillBundle = await self._caller.upload("installSkillBundle", [], query, content, "application/zip", idempotency_key, headers)
+        return answer
+
+    async def upgrade(self, skill_bundle_id: str, content: Content, query: Union[UpgradeSkillBundleQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> SkillBundleChange:
+        """Install another version of a skill. The version is above the one that is used; a SKILL.md that states none has the next minor version. Tasks that have begun keep theirs. A JSON body has a zip of the folder with its SKILL.md, in base64; any other media type is the zip itself, described by the query parameters. Of one that is no skill the error says where it is wrong, and nothing is kept. Needs the scope `skills:write`."""
+        answer: SkillBundleChange = await self._caller.upload("upgradeSkillBundle", [skill_bundle_id], query, content, "application/zip", idempotency_key, headers)
+        return answer
+
+    async def update(self, skill_bundle_id: str, body: UpdateSkillBundleRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> SkillBundle:
+        """Change what a skill is called. Needs the scope `skills:write`."""
+        answer: SkillBundle = await self._caller.call("updateSkillBundle", [skill_bundle_id], None, body, idempotency_key, headers)
+        return answer
+
+    async def versions(self, skill_bundle_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> SkillBundleVersions:
+        """List the versions of a skill, newest first. Needs the scope `skills:read`."""
+        answer: SkillBundleVersions = await self._caller.call("listSkillBundleVersions", [skill_bundle_id], None, None, idempotency_key, headers)
+        return answer
+
+    async def content(self, skill_bundle_id: str, query: Union[GetSkillBundleContentQuery, None] = None, *, headers: Union[Mapping[str, str], None] = None) -> bytes:
+        """Get the files of a skill as a zip. Needs the scope `skills:read`."""
+        answer: bytes = await self._caller.download("getSkillBundleContent", [skill_bundle_id], query, headers)
+        return answer
+
+    async def rollback(self, skill_bundle_id: str, body: RollbackSkillBundleRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> SkillBundleChange:
+        """Use a version of a skill again. Tasks that have begun keep theirs. Needs the scope `skills:write`."""
+        answer: SkillBundleChange = await self._caller.call("rollbackSkillBundle", [skill_bundle_id], None, body, idempotency_key, headers)
+        return answer
+
+    async def uninstall(self, skill_bundle_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> None:
+        """Uninstall a skill. It is refused while an agent of the Workspace names the skill. Tasks that have begun keep it. Needs the scope `skills:write`."""
+        await self._caller.call("uninstallSkillBundle", [skill_bundle_id], None, None, idempotency_key, headers)
+
+
+class ToolServersResource:
+    """Tool servers are what Tasks have tools from over MCP."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(self, query: Union[ListToolServersQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> ToolServerList:
+        """List the servers of tools that were added, newest first. Needs the scope `tools:read`."""
+        answer: ToolServerList = self._caller.call("listToolServers", [], query, None, idempotency_key, headers)
+        return answer
+
+    def get(self, tool_server_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> ToolServer:
+        """Get a server of tools. Of the URL the host alone is shown to those who may not write servers, and of a program its name. Needs the scope `tools:read`."""
+        answer: ToolServer = self._caller.call("getToolServer", [tool_server_id], None, None, idempotency_key, headers)
+        return answer
+
+    def create(self, body: CreateToolServerRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> ToolServer:
+        """Add a server of tools. It speaks the Model Context Protocol: over HTTP, or as a program that the node's setting `openharness.commands` names. Its tools are `NAME:TOOL`, and can be called from then on. Needs the scope `tools:write`."""
+        answer: ToolServer = self._caller.call("createToolServer", [], None, body, idempotency_key, headers)
+        return answer
+
+    def update(self, tool_server_id: str, body: UpdateToolServerRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> ToolServer:
+        """Change a server of tools. Calls that are under way fail; the next go to it as it is then. Needs the scope `tools:write`."""
+        answer: ToolServer = self._caller.call("updateToolServer", [tool_server_id], None, body, idempotency_key, headers)
+        return answer
+
+    def delete(self, tool_server_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> None:
+        """Delete a server of tools. Calls that are under way fail, and the values of its headers are removed. Needs the scope `tools:write`."""
+        self._caller.call("deleteToolServer", [tool_server_id], None, None, idempotency_key, headers)
+
+    def ping(self, tool_server_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> ToolServerPing:
+        """Ask a server of tools whether it is there. The node connects to it if need be, and asks what tools it has. That it does not answer is an answer, with `failure`. Needs the scope `tools:write`."""
+        answer: ToolServerPing = self._caller.call("pingToolServer", [tool_server_id], None, None, idempotency_key, headers)
+        return answer
+
+    def tools(self, tool_server_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> ToolServerTools:
+        """List the tools of a server of tools. The server is asked, at most 30 seconds, and the answer is in no log. Needs the scope `tools:read`."""
+        answer: ToolServerTools = self._caller.call("listToolServerTools", [tool_server_id], None, None, idempotency_key, headers)
+        return answer
+
+    def prompts(self, tool_server_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> ToolServerPrompts:
+        """List the prompts of a server of tools. The server is asked, at most 30 seconds, and the answer is in no log. Needs the scope `tools:read`."""
+        answer: ToolServerPrompts = self._caller.call("listToolServerPrompts", [tool_server_id], None, None, idempotency_key, headers)
+        return answer
+
+    def prompt(self, tool_server_id: str, body: GetPromptRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> FilledPrompt:
+        """Get a prompt of a server of tools. The server is asked, at most 30 seconds, and the answer is in no log. Needs the scope `tools:write`."""
+        answer: FilledPrompt = self._caller.call("getToolServerPrompt", [tool_server_id], None, body, idempotency_key, headers)
+        return answer
+
+    def resources(self, tool_server_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> ToolServerResources:
+        """List the resources of a server of tools. The server is asked, at most 30 seconds, and the answer is in no log. Needs the scope `tools:read`."""
+        answer: ToolServerResources = self._caller.call("listToolServerResources", [tool_server_id], None, None, idempotency_key, headers)
+        return answer
+
+    def templates(self, tool_server_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> ToolServerTemplates:
+        """List the templates of a server's resources. The server is asked, at most 30 seconds, and the answer is in no log. Needs the scope `tools:read`."""
+        answer: ToolServerTemplates = self._caller.call("listToolServerTemplates", [tool_server_id], None, None, idempotency_key, headers)
+        return answer
+
+    def read(self, tool_server_id: str, body: ReadResourceRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> ResourceContents:
+        """Read a resource of a server of tools. The server is asked, at most 30 seconds, and the answer is in no log. A resource that the server does not know is a 400 or 404, as it says. Needs the scope `tools:write`."""
+        answer: ResourceContents = self._caller.call("readToolServerResource", [tool_server_id], None, body, idempotency_key, headers)
+        return answer
+
+
+class AsyncToolServersResource:
+    """Tool servers are what Tasks have tools from over MCP."""
+
+    def __init__(self, caller: AsyncCaller) -> None:
+        self._caller = caller
+
+    async def list(self, query: Union[ListToolServersQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> ToolServerList:
+        """List the servers of tools that were added, newest first. Needs the scope `tools:read`."""
+        answer: ToolServerList = await self._caller.call("listToolServers", [], query, None, idempotency_key, headers)
+        return answer
+
+    async def get(self, tool_server_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> ToolServer:
+        """Get a server of tools. Of the URL the host alone is shown to those who may not write servers, and of a program its name. Needs the scope `tools:read`."""
+        answer: ToolServer = await self._caller.call("getToolServer", [tool_server_id], None, None, idempotency_key, headers)
+        return answer
+
+    async def create(self, body: CreateToolServerRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> ToolServer:
+        """Add a server of tools. It speaks the Model Context Protocol: over HTTP, or as a program that the node's setting `openharness.commands` names. Its tools are `NAME:TOOL`, and can be called from then on. Needs the scope `tools:write`."""
+        answer: ToolServer = await self._caller.call("createToolServer", [], None, body, idempotency_key, headers)
+        return answer
+
+    async def update(self, tool_server_id: str, body: UpdateToolServerRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> ToolServer:
+        """Change a server of tools. Calls that are under way fail; the next go to it as it is then. Needs the scope `tools:write`."""
+        answer: ToolServer = await self._caller.call("updateToolServer", [tool_server_id], None, body, idempotency_key, headers)
+        return answer
+
+    async def delete(self, tool_server_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> None:
+        """Delete a server of tools. Calls that are under way fail, and the values of its headers are removed. Needs the scope `tools:write`."""
+        await self._caller.call("deleteToolServer", [tool_server_id], None, None, idempotency_key, headers)
+
+    async def ping(self, tool_server_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> ToolServerPing:
+        """Ask a server of tools whether it is there. The node connects to it if need be, and asks what tools it has. That it does not answer is an answer, with `failure`. Needs the scope `tools:write`."""
+        answer: ToolServerPing = await self._caller.call("pingToolServer", [tool_server_id], None, None, idempotency_key, headers)
+        return answer
+
+    async def tools(self, tool_server_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> ToolServerTools:
+        """List the tools of a server of tools. The server is asked, at most 30 seconds, and the answer is in no log. Needs the scope `tools:read`."""
+        answer: ToolServerTools = await self._caller.call("listToolServerTools", [tool_server_id], None, None, idempotency_key, headers)
+        return answer
+
+    async def prompts(self, tool_server_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> ToolServerPrompts:
+        """List the prompts of a server of tools. The server is asked, at most 30 seconds, and the answer is in no log. Needs the scope `tools:read`."""
+        answer: ToolServerPrompts = await self._caller.call("listToolServerPrompts", [tool_server_id], None, None, idempotency_key, headers)
+        return answer
+
+    async def prompt(self, tool_server_id: str, body: GetPromptRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> FilledPrompt:
+        """Get a prompt of a server of tools. The server is asked, at most 30 seconds, and the answer is in no log. Needs the scope `tools:write`."""
+        answer: FilledPrompt = await self._caller.call("getToolServerPrompt", [tool_server_id], None, body, idempotency_key, headers)
+        return answer
+
+    async def resources(self, tool_server_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> ToolServerResources:
+        """List the resources of a server of tools. The server is asked, at most 30 seconds, and the answer is in no log. Needs the scope `tools:read`."""
+        answer: ToolServerResources = await self._caller.call("listToolServerResources", [tool_server_id], None, None, idempotency_key, headers)
+        return answer
+
+    async def templates(self, tool_server_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> ToolServerTemplates:
+        """List the templates of a server's resources. The server is asked, at most 30 seconds, and the answer is in no log. Needs the scope `tools:read`."""
+        answer: ToolServerTemplates = await self._caller.call("listToolServerTemplates", [tool_server_id], None, None, idempotency_key, headers)
+        return answer
+
+    async def read(self, tool_server_id: str, body: ReadResourceRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> ResourceContents:
+        """Read a resource of a server of tools. The server is asked, at most 30 seconds, and the answer is in no log. A resource that the server does not know is a 400 or 404, as it says. Needs the scope `tools:write`."""
+        answer: ResourceContents = await self._caller.call("readToolServerResource", [tool_server_id], None, body, idempotency_key, headers)
+        return answer
+
+
+class VaultsResource:
+    """Vaults hold secrets, which nobody can read."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(self, query: Union[ListVaultsQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> VaultList:
+        """List Vaults, newest first. Needs the scope `vaults:read`."""
+        answer: VaultList = self._caller.call("listVaults", [], query, None, idempotency_key, headers)
+        return answer
+
+    def get(self, vault_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Vault:
+        """Get a Vault. Needs the scope `vaults:read`."""
+        answer: Vault = self._caller.call("getVault", [vault_id], None, None, idempotency_key, headers)
+        return answer
+
+    def create(self, body: CreateVaultRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Vault:
+        """Create a Vault. Needs the scope `vaults:write`."""
+        answer: Vault = self._caller.call("createVault", [], None, body, idempotency_key, headers)
+        return answer
+
+    def update(self, vault_id: str, body: UpdateVaultRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Vault:
+        """Change what a Vault is for and who may use it. Needs the scope `vaults:write`."""
+        answer: Vault = self._caller.call("updateVault", [vault_id], None, body, idempotency_key, headers)
+        return answer
+
+    def secrets(self, vault_id: str, query: Union[ListVaultSecretsQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> VaultSecretList:
+        """List a Vault's secrets, without their values. Needs the scope `vaults:read`."""
+        answer: VaultSecretList = self._caller.call("listVaultSecrets", [vault_id], query, None, idempotency_key, headers)
+        return answer
+
+    def store(self, vault_id: str, name: str, body: StoreSecretRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> VaultSecret:
+        """Keep a new version of a secret. The value is never answered again, by no route. Needs the scope `vaults:write`."""
+        answer: VaultSecret = self._caller.call("storeVaultSecret", [vault_id, name], None, body, idempotency_key, headers)
+        return answer
+
+    def remove_secret(self, vault_id: str, name: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> None:
+        """Remove a secret and destroy its value. Needs the scope `vaults:write`."""
+        self._caller.call("removeVaultSecret", [vault_id, name], None, None, idempotency_key, headers)
+
+    def rotate_key(self, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> VaultKeyRotation:
+        """Encrypt the secrets of all vaults to a new key. The node's own key is made anew. One that the configuration states is read again, and its first identity is the new one. It may be asked for again when it was cut short. Needs the scope `node:admin`."""
+        answer: VaultKeyRotation = self._caller.call("rotateVaultKey", [], None, None, idempotency_key, headers)
+        return answer
+
+
+class AsyncVaultsResource:
+    """Vaults hold secrets, which nobody can read."""
+
+    def __init__(self, caller: AsyncCaller) -> None:
+        self._caller = caller
+
+    async def list(self, query: Union[ListVaultsQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> VaultList:
+        """List Vaults, newest first. Needs the scope `vaults:read`."""
+        answer: VaultList = await self._caller.call("listVaults", [], query, None, idempotency_key, headers)
+        return answer
+
+    async def get(self, vault_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Vault:
+        """Get a Vault. Needs the scope `vaults:read`."""
+        answer: Vault = await self._caller.call("getVault", [vault_id], None, None, idempotency_key, headers)
+        return answer
+
+    async def create(self, body: CreateVaultRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Vault:
+        """Create a Vault. Needs the scope `vaults:write`."""
+        answer: Vault = await self._caller.call("createVault", [], None, body, idempotency_key, headers)
+        return answer
+
+    async def update(self, vault_id: str, body: UpdateVaultRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Vault:
+        """Change what a Vault is for and who may use it. Needs the scope `vaults:write`."""
+        answer: Vault = await self._caller.call("updateVault", [vault_id], None, body, idempotency_key, headers)
+        return answer
+
+    async def secrets(self, vault_id: str, query: Union[ListVaultSecretsQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> VaultSecretList:
+        """List a Vault's secrets, without their values. Needs the scope `vaults:read`."""
+        answer: VaultSecretList = await self._caller.call("listVaultSecrets", [vault_id], query, None, idempotency_key, headers)
+        return answer
+
+    async def store(self, vault_id: str, name: str, body: StoreSecretRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> VaultSecret:
+        """Keep a new version of a secret. The value is never answered again, by no route. Needs the scope `vaults:write`."""
+        answer: VaultSecret = await self._caller.call("storeVaultSecret", [vault_id, name], None, body, idempotency_key, headers)
+        return answer
+
+    async def remove_secret(self, vault_id: str, name: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> None:
+        """Remove a secret and destroy its value. Needs the scope `vaults:write`."""
+        await self._caller.call("removeVaultSecret", [vault_id, name], None, None, idempotency_key, headers)
+
+    async def rotate_key(self, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> VaultKeyRotation:
+        """Encrypt the secrets of all vaults to a new key. The node's own key is made anew. One that the configuration states is read again, and its first identity is the new one. It may be asked for again when it was cut short. Needs the scope `node:admin`."""
+        answer: VaultKeyRotation = await self._caller.call("rotateVaultKey", [], None, None, idempotency_key, headers)
+        return answer
+
+
+class KeysResource:
+    """Keys are what clients show to a node."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(self, query: Union[ListKeysQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> APIKeyList:
+        """List API keys, newest first. Needs the scope `admin`."""
+        answer: APIKeyList = self._caller.call("listKeys", [], query, None, idempotency_key, headers)
+        return answer
+
+    def create(self, body: CreateKeyRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> CreatedKey:
+        """Make an API key. The key itself is shown this once. Keys of another tenant need the scope `node:admin`. Needs the scope `admin`."""
+        answer: CreatedKey = self._caller.call("createKey", [], None, body, idempotency_key, headers)
+        return answer
+
+    def revoke(self, key_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> APIKey:
+        """Revoke an API key. Needs the scope `admin`."""
+        answer: APIKey = self._caller.call("revokeKey", [key_id], None, None, idempotency_key, headers)
+        return answer
+
+
+class AsyncKeysResource:
+    """Keys are what clients show to a node."""
+
+    def __init__(self, caller: AsyncCaller) -> None:
+        self._caller = caller
+
+    async def list(self, query: Union[ListKeysQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> APIKeyList:
+        """List API keys, newest first. Needs the scope `admin`."""
+        answer: APIKeyList = await self._caller.call("listKeys", [], query, None, idempotency_key, headers)
+        return answer
+
+    async def create(self, body: CreateKeyRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> CreatedKey:
+        """Make an API key. The key itself is shown this once. Keys of another tenant need the scope `node:admin`. Needs the scope `admin`."""
+        answer: CreatedKey = await self._caller.call("createKey", [], None, body, idempotency_key, headers)
+        return answer
+
+    async def revoke(self, key_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> APIKey:
+        """Revoke an API key. Needs the scope `admin`."""
+        answer: APIKey = await self._caller.call("revokeKey", [key_id], None, None, idempotency_key, headers)
+        return answer
+
+
+class QuotasResource:
+    """Quotas bound what Tasks may use."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(self, query: Union[ListQuotasQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> QuotaList:
+        """List Quotas, newest first. Needs the scope `quotas:read`."""
+        answer: QuotaList = self._caller.call("listQuotas", [], query, None, idempotency_key, headers)
+        return answer
+
+    def get(self, quota_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Quota:
+        """Get a Quota. Needs the scope `quotas:read`."""
+        answer: Quota = self._caller.call("getQuota", [quota_id], None, None, idempotency_key, headers)
+        return answer
+
+    def create(self, body: CreateQuotaRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Quota:
+        """Make a Quota. One for the whole node, or for another tenant, needs the scope `node:admin`. Needs the scope `quotas:write`."""
+        answer: Quota = self._caller.call("createQuota", [], None, body, idempotency_key, headers)
+        return answer
+
+    def update(self, quota_id: str, body: UpdateQuotaRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Quota:
+        """Change a Quota. What was used stays. What was exhausted is judged anew. Needs the scope `quotas:write`."""
+        answer: Quota = self._caller.call("updateQuota", [quota_id], None, body, idempotency_key, headers)
+        return answer
+
+
+class AsyncQuotasResource:
+    """Quotas bound what Tasks may use."""
+
+    def __init__(self, caller: AsyncCaller) -> None:
+        self._caller = caller
+
+    async def list(self, query: Union[ListQuotasQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> QuotaList:
+        """List Quotas, newest first. Needs the scope `quotas:read`."""
+        answer: QuotaList = await self._caller.call("listQuotas", [], query, None, idempotency_key, headers)
+        return answer
+
+    async def get(self, quota_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Quota:
+        """Get a Quota. Needs the scope `quotas:read`."""
+        answer: Quota = await self._caller.call("getQuota", [quota_id], None, None, idempotency_key, headers)
+        return answer
+
+    async def create(self, body: CreateQuotaRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Quota:
+        """Make a Quota. One for the whole node, or for another tenant, needs the scope `node:admin`. Needs the scope `quotas:write`."""
+        answer: Quota = await self._caller.call("createQuota", [], None, body, idempotency_key, headers)
+        return answer
+
+    async def update(self, quota_id: str, body: UpdateQuotaRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Quota:
+        """Change a Quota. What was used stays. What was exhausted is judged anew. Needs the scope `quotas:write`."""
+        answer: Quota = await self._caller.call("updateQuota", [quota_id], None, body, idempotency_key, headers)
         return answer
 
 
@@ -5248,6 +6195,16 @@ class NodeResource:
         answer: Runtime = self._caller.call("getRuntime", [], None, None, idempotency_key, headers)
         return answer
 
+    def capabilities(self, query: Union[ListCapabilitiesQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> CapabilityList:
+        """List what plugins can be allowed to do. These are the host calls, by id, and what the configuration lets them reach. Whether a Task may make one is decided when it runs: by the grants of its plugin, and by the `capabilities` of its Persona, which are patterns of these ids. Needs the scope `skills:read`."""
+        answer: CapabilityList = self._caller.call("listCapabilities", [], query, None, idempotency_key, headers)
+        return answer
+
+    def card(self, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> HarnAgentCard:
+        """Get the agent card."""
+        answer: HarnAgentCard = self._caller.call("getAgentCard", [], None, None, idempotency_key, headers)
+        return answer
+
     def models(self, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> ModelCatalog:
         """List the models that the node has. By which names plugins ask for them, and what of each is known. Of credentials it holds the names of environment variables alone. Whether a Task may ask one is decided when it runs: by the grants of its plugin, and by the `model_policy` of its Persona. Needs the scope `skills:read`."""
         answer: ModelCatalog = self._caller.call("listModels", [], None, None, idempotency_key, headers)
@@ -5258,9 +6215,54 @@ class NodeResource:
         answer: ToolList = self._caller.call("listTools", [], query, None, idempotency_key, headers)
         return answer
 
+    def tool(self, tool_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Tool:
+        """Get a tool. A tool of a server that does not answer is a 502 `upstream_unavailable`, since nobody knows whether it is there. Needs the scope `skills:read`."""
+        answer: Tool = self._caller.call("getTool", [tool_id], None, None, idempotency_key, headers)
+        return answer
+
     def keys(self, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> SigningKeys:
         """List the public keys that receipts of this node are signed with."""
         answer: SigningKeys = self._caller.call("getPublishedKeys", [], None, None, idempotency_key, headers)
+        return answer
+
+    def signing_keys(self, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> SigningKeys:
+        """List the public keys that receipts are signed with. Needs the scope `receipts:read`."""
+        answer: SigningKeys = self._caller.call("listSigningKeys", [], None, None, idempotency_key, headers)
+        return answer
+
+    def rotate_signing_key(self, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> SigningKeys:
+        """Sign receipts with a new key from now on. The keys that signed before stay published. Needs the scope `node:admin`."""
+        answer: SigningKeys = self._caller.call("rotateSigningKey", [], None, None, idempotency_key, headers)
+        return answer
+
+    def backup(self, body: BackupRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Backup:
+        """Write a copy of the node's data to a folder on its machine. Needs the scope `node:admin`."""
+        answer: Backup = self._caller.call("backup", [], None, body, idempotency_key, headers)
+        return answer
+
+    def version(self, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Version:
+        """Name the build and the protocol versions."""
+        answer: Version = self._caller.call("getVersion", [], None, None, idempotency_key, headers)
+        return answer
+
+    def health(self, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Health:
+        """Tell whether the process lives."""
+        answer: Health = self._caller.call("getHealth", [], None, None, idempotency_key, headers)
+        return answer
+
+    def live(self, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Health:
+        """Tell whether the process lives."""
+        answer: Health = self._caller.call("getLiveness", [], None, None, idempotency_key, headers)
+        return answer
+
+    def ready(self, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Health:
+        """Tell whether the node takes work."""
+        answer: Health = self._caller.call("getReadiness", [], None, None, idempotency_key, headers)
+        return answer
+
+    def metrics(self, *, headers: Union[Mapping[str, str], None] = None) -> bytes:
+        """Show metrics for Prometheus. Open to requests that reach the node over loopback without a proxy; any other needs a key with the scope `node:admin`."""
+        answer: bytes = self._caller.download("getMetrics", [], None, headers)
         return answer
 
 
@@ -5280,6 +6282,16 @@ class AsyncNodeResource:
         answer: Runtime = await self._caller.call("getRuntime", [], None, None, idempotency_key, headers)
         return answer
 
+    async def capabilities(self, query: Union[ListCapabilitiesQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> CapabilityList:
+        """List what plugins can be allowed to do. These are the host calls, by id, and what the configuration lets them reach. Whether a Task may make one is decided when it runs: by the grants of its plugin, and by the `capabilities` of its Persona, which are patterns of these ids. Needs the scope `skills:read`."""
+        answer: CapabilityList = await self._caller.call("listCapabilities", [], query, None, idempotency_key, headers)
+        return answer
+
+    async def card(self, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> HarnAgentCard:
+        """Get the agent card."""
+        answer: HarnAgentCard = await self._caller.call("getAgentCard", [], None, None, idempotency_key, headers)
+        return answer
+
     async def models(self, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> ModelCatalog:
         """List the models that the node has. By which names plugins ask for them, and what of each is known. Of credentials it holds the names of environment variables alone. Whether a Task may ask one is decided when it runs: by the grants of its plugin, and by the `model_policy` of its Persona. Needs the scope `skills:read`."""
         answer: ModelCatalog = await self._caller.call("listModels", [], None, None, idempotency_key, headers)
@@ -5290,9 +6302,54 @@ class AsyncNodeResource:
         answer: ToolList = await self._caller.call("listTools", [], query, None, idempotency_key, headers)
         return answer
 
+    async def tool(self, tool_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Tool:
+        """Get a tool. A tool of a server that does not answer is a 502 `upstream_unavailable`, since nobody knows whether it is there. Needs the scope `skills:read`."""
+        answer: Tool = await self._caller.call("getTool", [tool_id], None, None, idempotency_key, headers)
+        return answer
+
     async def keys(self, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> SigningKeys:
         """List the public keys that receipts of this node are signed with."""
         answer: SigningKeys = await self._caller.call("getPublishedKeys", [], None, None, idempotency_key, headers)
+        return answer
+
+    async def signing_keys(self, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> SigningKeys:
+        """List the public keys that receipts are signed with. Needs the scope `receipts:read`."""
+        answer: SigningKeys = await self._caller.call("listSigningKeys", [], None, None, idempotency_key, headers)
+        return answer
+
+    async def rotate_signing_key(self, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> SigningKeys:
+        """Sign receipts with a new key from now on. The keys that signed before stay published. Needs the scope `node:admin`."""
+        answer: SigningKeys = await self._caller.call("rotateSigningKey", [], None, None, idempotency_key, headers)
+        return answer
+
+    async def backup(self, body: BackupRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Backup:
+        """Write a copy of the node's data to a folder on its machine. Needs the scope `node:admin`."""
+        answer: Backup = await self._caller.call("backup", [], None, body, idempotency_key, headers)
+        return answer
+
+    async def version(self, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Version:
+        """Name the build and the protocol versions."""
+        answer: Version = await self._caller.call("getVersion", [], None, None, idempotency_key, headers)
+        return answer
+
+    async def health(self, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Health:
+        """Tell whether the process lives."""
+        answer: Health = await self._caller.call("getHealth", [], None, None, idempotency_key, headers)
+        return answer
+
+    async def live(self, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Health:
+        """Tell whether the process lives."""
+        answer: Health = await self._caller.call("getLiveness", [], None, None, idempotency_key, headers)
+        return answer
+
+    async def ready(self, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Health:
+        """Tell whether the node takes work."""
+        answer: Health = await self._caller.call("getReadiness", [], None, None, idempotency_key, headers)
+        return answer
+
+    async def metrics(self, *, headers: Union[Mapping[str, str], None] = None) -> bytes:
+        """Show metrics for Prometheus. Open to requests that reach the node over loopback without a proxy; any other needs a key with the scope `node:admin`."""
+        answer: bytes = await self._caller.download("getMetrics", [], None, headers)
         return answer
 
 

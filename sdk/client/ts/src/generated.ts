@@ -4588,7 +4588,14 @@ export interface Asked {
 /** Sends the request of an operation, and returns what it is answered with. */
 export interface Caller {
   call<T>(operation: Operation, asked: Asked, options?: CallOptions): Promise<T>;
+  /** Sends bytes, of a media type. */
+  upload<T>(operation: Operation, asked: Asked, content: Content, media: string, options?: CallOptions): Promise<T>;
+  /** Sends the request of an operation, and returns the bytes that it is answered with. */
+  download(operation: Operation, asked: Asked, options?: CallOptions): Promise<Uint8Array>;
 }
+
+/** What is uploaded. A Blob can be a file, which is not read into memory: that of a form, or of openAsBlob in Node. */
+export type Content = Uint8Array<ArrayBuffer> | Blob | string;
 
 /** Workspaces hold everything else. */
 export class WorkspacesResource {
@@ -4612,6 +4619,21 @@ export class WorkspacesResource {
   /** Change a Workspace. Needs the scope `workspaces:write`. */
   update(workspaceId: string, body: UpdateWorkspaceRequest, options: CallOptions = {}): Promise<Workspace> {
     return this.caller.call(operations.updateWorkspace, { path: [workspaceId], body }, options);
+  }
+
+  /** Get a file of a Workspace, or list a folder. A path that is empty or ends in `/` lists the folder, with `limit` and `cursor`. A file's content has at most 100 MiB; `Range` asks for a part of it. Needs the scope `workspaces:read`. */
+  file(workspaceId: string, query: GetFileQuery = {}, options: CallOptions = {}): Promise<Uint8Array> {
+    return this.caller.download(operations.getFile, { path: [workspaceId], query }, options);
+  }
+
+  /** Write a file of a Workspace. A JSON body is `{"content": TEXT}` or `{"content_base64": …}`; any other media type is the content itself, of at most 100 MiB. Writing the same again changes nothing. Needs the scope `workspaces:write`. */
+  putFile(workspaceId: string, content: Content, query: PutFileQuery = {}, options: CallOptions = {}): Promise<File> {
+    return this.caller.upload(operations.putFile, { path: [workspaceId], query }, content, "application/octet-stream", options);
+  }
+
+  /** Remove a file of a Workspace. Needs the scope `workspaces:write`. */
+  deleteFile(workspaceId: string, query: DeleteFileQuery = {}, options: CallOptions = {}): Promise<void> {
+    return this.caller.call(operations.deleteFile, { path: [workspaceId], query }, options);
   }
 }
 
@@ -4689,6 +4711,11 @@ export class SessionsResource {
     return this.caller.call(operations.forkSession, { path: [sessionId], body }, options);
   }
 
+  /** Replay every Task of a Session. Answers with the replay Tasks, oldest first. When they are more than a page takes, the rest is not replayed yet: the same request with `page.next_cursor` goes on. Needs the scope `tasks:replay`. */
+  replay(sessionId: string, body: ReplaySessionRequest = {}, query: ReplaySessionQuery = {}, options: CallOptions = {}): Promise<TaskList> {
+    return this.caller.call(operations.replaySession, { path: [sessionId], body, query }, options);
+  }
+
   /** Keep the first turns of a Session and drop the rest. A turn is a Message. The events of dropped turns stay in the log. Needs the scope `sessions:write`. */
   truncate(sessionId: string, body: TruncateSessionRequest, options: CallOptions = {}): Promise<Session> {
     return this.caller.call(operations.truncateSession, { path: [sessionId], body }, options);
@@ -4702,6 +4729,11 @@ export class SessionsResource {
   /** Have a paused Session take Tasks again. Needs the scope `sessions:write`. */
   resume(sessionId: string, options: CallOptions = {}): Promise<Session> {
     return this.caller.call(operations.resumeSession, { path: [sessionId] }, options);
+  }
+
+  /** Wake the Tasks that wait for a Session's inbox. Each goes on with nothing. Doing it again wakes those that wait by then. Needs the scope `tasks:write`. */
+  wake(sessionId: string, options: CallOptions = {}): Promise<Woken> {
+    return this.caller.call(operations.wakeSession, { path: [sessionId] }, options);
   }
 
   /** List a Session's Messages, oldest first. Needs the scope `messages:read`. */
@@ -4727,6 +4759,96 @@ export class SessionsResource {
   /** List a Session's events, oldest first. `page.next_cursor` is the id to give as `cursor`, or as `after_event_id`, next. An id that retention has passed answers 410 `cursor_expired`. Needs the scope `events:read`. */
   events(sessionId: string, query: ListSessionEventsQuery = {}, options: CallOptions = {}): Promise<EventList> {
     return this.caller.call(operations.listSessionEvents, { path: [sessionId], query }, options);
+  }
+
+  /** List a Session's Branches, newest first. Needs the scope `branches:read`. */
+  branches(sessionId: string, query: ListSessionBranchesQuery = {}, options: CallOptions = {}): Promise<BranchList> {
+    return this.caller.call(operations.listSessionBranches, { path: [sessionId], query }, options);
+  }
+
+  /** Create a Branch. Needs the scope `branches:write`. */
+  branch(sessionId: string, body: CreateBranchRequest, options: CallOptions = {}): Promise<Branch> {
+    return this.caller.call(operations.createBranch, { path: [sessionId], body }, options);
+  }
+
+  /** See what waits for a Session's Tasks, in the order in which it came. Needs the scope `messages:read`. */
+  injections(sessionId: string, options: CallOptions = {}): Promise<PendingInjections> {
+    return this.caller.call(operations.listInjections, { path: [sessionId] }, options);
+  }
+
+  /** Say something to a Session while its Tasks work. It is durable, and waits for a Task to take it at a checkpoint: the next with the mode `steer`, with `queue` when the agent is done with what it does. It is a `user.message` of the transcript then. What no Task takes waits for the next Task of the Session. Needs the scope `messages:write`. */
+  inject(sessionId: string, body: InjectRequest, options: CallOptions = {}): Promise<Injection> {
+    return this.caller.call(operations.createInjection, { path: [sessionId], body }, options);
+  }
+
+  /** Say what waits in other words. It is named by its id, or by that of the Message that it will be. What another has queued takes the scope `sessions:write` besides. `details.reason` of an error is already_delivered, already_revoked, unknown_message_id or not_owner_or_not_authorized. Needs the scope `messages:write`. */
+  replaceInjection(sessionId: string, injectionId: string, body: ReplaceInjectionRequest, options: CallOptions = {}): Promise<Injection> {
+    return this.caller.call(operations.replaceInjection, { path: [sessionId, injectionId], body }, options);
+  }
+
+  /** Take back what waits. It is named by its id, or by that of the Message that it will be. What another has queued takes the scope `sessions:write` besides. `details.reason` of an error is already_delivered, already_revoked, unknown_message_id or not_owner_or_not_authorized. One that was revoked before is answered with the status `already_revoked`. Needs the scope `messages:write`. */
+  revokeInjection(sessionId: string, injectionId: string, options: CallOptions = {}): Promise<Injection> {
+    return this.caller.call(operations.revokeInjection, { path: [sessionId, injectionId] }, options);
+  }
+
+  /** Remind a Session's Tasks of something that nobody says. A reminder that waits with the same `dedupe_key` gives way to it. `details.code` of an error is HARN-RMD-001 for a member that is not known, and HARN-RMD-002 for one that is not as it should be. Needs the scope `messages:write`. */
+  remind(sessionId: string, body: RemindRequest, options: CallOptions = {}): Promise<Injection> {
+    return this.caller.call(operations.createReminder, { path: [sessionId], body }, options);
+  }
+
+  /** Take a reminder back. It is named by its id, or by that of the Message that it will be. What another has queued takes the scope `sessions:write` besides. `details.reason` of an error is already_delivered, already_revoked, unknown_message_id or not_owner_or_not_authorized. One that was revoked before is answered with the status `already_revoked`. Needs the scope `messages:write`. */
+  revokeReminder(sessionId: string, reminderId: string, options: CallOptions = {}): Promise<Injection> {
+    return this.caller.call(operations.revokeReminder, { path: [sessionId, reminderId] }, options);
+  }
+
+  /** List the clients that are attached to a Session. Needs the scope `sessions:read`. */
+  clients(sessionId: string, options: CallOptions = {}): Promise<LiveClients> {
+    return this.caller.call(operations.listLiveClients, { path: [sessionId] }, options);
+  }
+
+  /** Attach a client to a Session. A Session has any number of observers and at most one controller: a second one is refused with 409, unless it takes over. A client that is attached is taken in again. To control the Session takes the scope `sessions:write`. Needs the scope `sessions:read`. */
+  attach(sessionId: string, body: AttachClientRequest, options: CallOptions = {}): Promise<LiveClients> {
+    return this.caller.call(operations.attachLiveClient, { path: [sessionId], body }, options);
+  }
+
+  /** Say that a client is there. A client of which nothing is heard for two minutes counts as gone. What is said anew of it is an event; a heartbeat alone is none. Needs the scope `sessions:read`. */
+  heartbeat(sessionId: string, body: HeartbeatClientRequest, options: CallOptions = {}): Promise<LiveClients> {
+    return this.caller.call(operations.heartbeatLiveClient, { path: [sessionId], body }, options);
+  }
+
+  /** Have a client control a Session. A controller that there is becomes an observer. To control the Session takes the scope `sessions:write`. Needs the scope `sessions:read`. */
+  takeOver(sessionId: string, body: TakeoverSessionRequest, options: CallOptions = {}): Promise<LiveClients> {
+    return this.caller.call(operations.takeoverSession, { path: [sessionId], body }, options);
+  }
+
+  /** Detach a client from a Session. When it was the controller, nobody controls the Session then. Needs the scope `sessions:read`. */
+  detach(sessionId: string, body: DetachClientRequest, options: CallOptions = {}): Promise<LiveClients> {
+    return this.caller.call(operations.detachLiveClient, { path: [sessionId], body }, options);
+  }
+}
+
+/** Branches are the ways that a Session has gone, of which one is its main one. */
+export class BranchesResource {
+  constructor(protected readonly caller: Caller) {}
+
+  /** Get a Branch. Needs the scope `branches:read`. */
+  get(branchId: string, options: CallOptions = {}): Promise<Branch> {
+    return this.caller.call(operations.getBranch, { path: [branchId] }, options);
+  }
+
+  /** List a Branch and those that it came from, up to the root. Needs the scope `branches:read`. */
+  lineage(branchId: string, query: GetBranchLineageQuery = {}, options: CallOptions = {}): Promise<BranchList> {
+    return this.caller.call(operations.getBranchLineage, { path: [branchId], query }, options);
+  }
+
+  /** Merge a Branch. The new Messages of a fork that goes along the Branch are appended to the Session that it was forked from. Has that one gone on, this is a conflict, unless the strategy is `append`. A Branch that was merged or abandoned is not merged again. Needs the scope `branches:write`. */
+  merge(branchId: string, body: MergeBranchRequest = {}, options: CallOptions = {}): Promise<Branch> {
+    return this.caller.call(operations.mergeBranch, { path: [branchId], body }, options);
+  }
+
+  /** Abandon a Branch. Says that nobody goes on with the Branch. What lies on it stays as it is. Needs the scope `branches:write`. */
+  abandon(branchId: string, body: AbandonBranchRequest = {}, options: CallOptions = {}): Promise<Branch> {
+    return this.caller.call(operations.abandonBranch, { path: [branchId], body }, options);
   }
 }
 
@@ -4788,6 +4910,11 @@ export class TasksResource {
   record(taskId: string, options: CallOptions = {}): Promise<TaskRecord> {
     return this.caller.call(operations.getRecord, { path: [taskId] }, options);
   }
+
+  /** Export a Task as a run bundle. A zip with the record, the module, the receipts and the keys, which anybody can verify offline (docs/bundle-format.md). Needs the scope `events:internal`. */
+  bundle(taskId: string, options: CallOptions = {}): Promise<Uint8Array> {
+    return this.caller.download(operations.exportTask, { path: [taskId] }, options);
+  }
 }
 
 /** Messages are what is said in Sessions. */
@@ -4832,6 +4959,16 @@ export class ArtifactsResource {
   /** Register or upload an Artifact. A JSON body registers an Artifact, with its content in base64 or its place elsewhere. Any other media type is the content itself, described by the query parameters; `multipart/form-data` holds one file, and the same parameters as fields before it. Needs the scope `artifacts:write`. */
   register(body: RegisterArtifactRequest, query: RegisterArtifactQuery = {}, options: CallOptions = {}): Promise<Artifact> {
     return this.caller.call(operations.registerArtifact, { body, query }, options);
+  }
+
+  /** Register or upload an Artifact. A JSON body registers an Artifact, with its content in base64 or its place elsewhere. Any other media type is the content itself, described by the query parameters; `multipart/form-data` holds one file, and the same parameters as fields before it. Needs the scope `artifacts:write`. */
+  upload(content: Content, query: RegisterArtifactQuery = {}, options: CallOptions = {}): Promise<Artifact> {
+    return this.caller.upload(operations.registerArtifact, { query }, content, "application/octet-stream", options);
+  }
+
+  /** Get an Artifact's content. Needs the scope `artifacts:read`. */
+  content(artifactId: string, options: CallOptions = {}): Promise<Uint8Array> {
+    return this.caller.download(operations.getArtifactContent, { path: [artifactId] }, options);
   }
 }
 
@@ -4882,6 +5019,86 @@ export class EventsResource {
   /** Get an event. Needs the scope `events:read`. */
   get(eventId: string, options: CallOptions = {}): Promise<Event> {
     return this.caller.call(operations.getEvent, { path: [eventId] }, options);
+  }
+}
+
+/** Memories are what Personas keep from one Task to the next. */
+export class MemoriesResource {
+  constructor(protected readonly caller: Caller) {}
+
+  /** List Memories, newest first. With `q`, or `scope` without `owner_id`, a page can hold fewer than `limit` although `page.has_more` is true: one request looks at a bounded number of Memories. Content that the caller may not see is not found by its words. Memories that have expired are not listed. Needs the scope `memories:read`. */
+  list(query: ListMemoriesQuery = {}, options: CallOptions = {}): Promise<MemoryList> {
+    return this.caller.call(operations.listMemories, { query }, options);
+  }
+
+  /** Get a Memory. Needs the scope `memories:read`. */
+  get(memoryId: string, options: CallOptions = {}): Promise<Memory> {
+    return this.caller.call(operations.getMemory, { path: [memoryId] }, options);
+  }
+
+  /** Create a Memory. `owner_id` names the Persona, Session, Workspace or tenant of the `scope`. The caller is put into `provenance.actor`. Needs the scope `memories:write`. */
+  create(body: CreateMemoryRequest, options: CallOptions = {}): Promise<Memory> {
+    return this.caller.call(operations.createMemory, { body }, options);
+  }
+
+  /** Forget a Memory's content. Needs the scope `memories:write`. */
+  delete(memoryId: string, options: CallOptions = {}): Promise<void> {
+    return this.caller.call(operations.deleteMemory, { path: [memoryId] }, options);
+  }
+}
+
+/** Connectors turn what providers send into Tasks; a dead letter is a delivery that came to nothing. */
+export class ConnectorsResource {
+  constructor(protected readonly caller: Caller) {}
+
+  /** List Connectors, newest first. Needs the scope `connectors:read`. */
+  list(query: ListConnectorsQuery = {}, options: CallOptions = {}): Promise<ConnectorList> {
+    return this.caller.call(operations.listConnectors, { query }, options);
+  }
+
+  /** Get a Connector. Needs the scope `connectors:read`. */
+  get(connectorId: string, options: CallOptions = {}): Promise<Connector> {
+    return this.caller.call(operations.getConnector, { path: [connectorId] }, options);
+  }
+
+  /** Create a Connector. Needs the scope `connectors:write`. */
+  create(body: CreateConnectorRequest, options: CallOptions = {}): Promise<Connector> {
+    return this.caller.call(operations.createConnector, { body }, options);
+  }
+
+  /** Change a Connector. Needs the scope `connectors:write`. */
+  update(connectorId: string, body: UpdateConnectorRequest, options: CallOptions = {}): Promise<Connector> {
+    return this.caller.call(operations.updateConnector, { path: [connectorId], body }, options);
+  }
+
+  /** Delete a Connector. Deliveries that are not handled yet are dropped. Tasks that were submitted go on. Needs the scope `connectors:write`. */
+  delete(connectorId: string, options: CallOptions = {}): Promise<void> {
+    return this.caller.call(operations.deleteConnector, { path: [connectorId] }, options);
+  }
+
+  /** Hand a Connector a delivery. The body and the headers are those of the provider; a caller with a key needs no signature. The delivery is on disk when this answers. Needs the scope `connectors:write`. */
+  deliver(connectorId: string, content: Content, options: CallOptions = {}): Promise<Received> {
+    return this.caller.upload(operations.deliver, { path: [connectorId] }, content, "application/octet-stream", options);
+  }
+
+  /** List the deliveries that a Connector could not handle, newest first. Needs the scope `connectors:read`. */
+  deadLetters(connectorId: string, query: ListDeadLettersQuery = {}, options: CallOptions = {}): Promise<DeadLetterList> {
+    return this.caller.call(operations.listDeadLetters, { path: [connectorId], query }, options);
+  }
+
+  /** Look at a delivery that could not be handled. With the delivery, which is internal. Needs the scope `connectors:read`. */
+  deadLetter(connectorId: string, deadLetterId: string, options: CallOptions = {}): Promise<DeadLetter> {
+    return this.caller.call(operations.getDeadLetter, { path: [connectorId, deadLetterId] }, options);
+  }
+
+  /** Have a delivery handled again. Once, until it fails again. Needs the scope `connectors:write`. */
+  redrive(connectorId: string, deadLetterId: string, options: CallOptions = {}): Promise<DeadLetter> {
+    return this.caller.call(operations.redriveDeadLetter, { path: [connectorId, deadLetterId] }, options);
+  }
+
+  /** Have the deliveries of a page handled again. The page is one of its dead letters, newest first. The answer has those that were not driven again already; `page` says whether more follow. Needs the scope `connectors:write`. */
+  redriveAll(connectorId: string, query: RedriveDeadLettersQuery = {}, options: CallOptions = {}): Promise<DeadLetterList> {
+    return this.caller.call(operations.redriveDeadLetters, { path: [connectorId], query }, options);
   }
 }
 
@@ -4940,7 +5157,7 @@ export class WebhooksResource {
   }
 }
 
-/** Plugins are installed, switched and removed while the node runs. */
+/** Plugins are installed, switched and removed while the node runs. What is installed is a module, or a package of one with its manifest. */
 export class PluginsResource {
   constructor(protected readonly caller: Caller) {}
 
@@ -4954,9 +5171,24 @@ export class PluginsResource {
     return this.caller.call(operations.getPlugin, { path: [plugin] }, options);
   }
 
-  /** Remove a plugin. It is refused while Personas, Connectors, harnesses or hooks name the plugin. Tasks that have begun go on, and all can be replayed. Needs the scope `node:admin`. */
-  remove(plugin: string, query: RemovePluginQuery = {}, options: CallOptions = {}): Promise<void> {
-    return this.caller.call(operations.removePlugin, { path: [plugin], query }, options);
+  /** Install a version of a plugin. The body is the module, `application/wasm`, of at most 64 MiB; or a package as "wharf plugin package" makes it, `application/zip`, whose signatures are kept with the version; or a form with the file `module`, `manifest`, the plugin's wharf.toml, and as `files` the JSON Schemas that this names, by their paths in it. The version is that of the manifest then, and each tenant gets the Persona that it describes, with its Skill; a Persona that a tenant has changed stays as it is. The module is kept and compiled before new Tasks run it, those of every tenant; a module that cannot be loaded is a 400 whose `details` say why, and changes nothing. Tasks that have begun keep theirs. The same module again changes nothing either. Needs the scope `node:admin`. */
+  install(plugin: string, content: Content, query: InstallPluginQuery = {}, options: CallOptions = {}): Promise<Plugin> {
+    return this.caller.upload(operations.installPlugin, { path: [plugin], query }, content, "application/wasm", options);
+  }
+
+  /** Install a version of a plugin. The body is the module, `application/wasm`, of at most 64 MiB; or a package as "wharf plugin package" makes it, `application/zip`, whose signatures are kept with the version; or a form with the file `module`, `manifest`, the plugin's wharf.toml, and as `files` the JSON Schemas that this names, by their paths in it. The version is that of the manifest then, and each tenant gets the Persona that it describes, with its Skill; a Persona that a tenant has changed stays as it is. The module is kept and compiled before new Tasks run it, those of every tenant; a module that cannot be loaded is a 400 whose `details` say why, and changes nothing. Tasks that have begun keep theirs. The same module again changes nothing either. Needs the scope `node:admin`. */
+  installPackage(plugin: string, content: Content, query: InstallPluginQuery = {}, options: CallOptions = {}): Promise<Plugin> {
+    return this.caller.upload(operations.installPlugin, { path: [plugin], query }, content, "application/zip", options);
+  }
+
+  /** Get the manifest that a version of a plugin was installed with. Needs the scope `skills:read`. */
+  manifest(plugin: string, query: GetPluginManifestQuery = {}, options: CallOptions = {}): Promise<PluginManifest> {
+    return this.caller.call(operations.getPluginManifest, { path: [plugin], query }, options);
+  }
+
+  /** Have new Tasks run a version of before. It is the version that the plugin had before, unless the request names one. Needs the scope `node:admin`. */
+  rollback(plugin: string, body: RollbackPluginRequest, options: CallOptions = {}): Promise<Plugin> {
+    return this.caller.call(operations.rollbackPlugin, { path: [plugin], body }, options);
   }
 
   /** Have new Tasks run a plugin again. Needs the scope `node:admin`. */
@@ -4969,9 +5201,239 @@ export class PluginsResource {
     return this.caller.call(operations.disablePlugin, { path: [plugin] }, options);
   }
 
-  /** Have new Tasks run a version of before. It is the version that the plugin had before, unless the request names one. Needs the scope `node:admin`. */
-  rollback(plugin: string, body: RollbackPluginRequest, options: CallOptions = {}): Promise<Plugin> {
-    return this.caller.call(operations.rollbackPlugin, { path: [plugin], body }, options);
+  /** Remove a plugin. It is refused while Personas, Connectors, harnesses or hooks name the plugin. Tasks that have begun go on, and all can be replayed. Needs the scope `node:admin`. */
+  remove(plugin: string, query: RemovePluginQuery = {}, options: CallOptions = {}): Promise<void> {
+    return this.caller.call(operations.removePlugin, { path: [plugin], query }, options);
+  }
+}
+
+/** Skills are what Personas can do. */
+export class SkillsResource {
+  constructor(protected readonly caller: Caller) {}
+
+  /** List Skills, newest first. With `workspace_id` it has those of that Workspace alone, and none of the whole tenant, which are for all Workspaces. Needs the scope `skills:read`. */
+  list(query: ListSkillsQuery = {}, options: CallOptions = {}): Promise<SkillList> {
+    return this.caller.call(operations.listSkills, { query }, options);
+  }
+
+  /** Get a Skill. Needs the scope `skills:read`. */
+  get(skillId: string, options: CallOptions = {}): Promise<Skill> {
+    return this.caller.call(operations.getSkill, { path: [skillId] }, options);
+  }
+
+  /** Offer a Persona as a Skill. A Task names its Skill in `metadata.skill_id`. Its input is held against `input_schema` before it is accepted, and what it gives out against `output_schema` before it is completed: the last `json` part that it has said, or its summary. Needs the scope `skills:write`. */
+  create(body: CreateSkillRequest, options: CallOptions = {}): Promise<Skill> {
+    return this.caller.call(operations.createSkill, { body }, options);
+  }
+
+  /** Change a Skill. Skills that come with the node cannot be changed. Needs the scope `skills:write`. */
+  update(skillId: string, body: UpdateSkillRequest, options: CallOptions = {}): Promise<Skill> {
+    return this.caller.call(operations.updateSkill, { path: [skillId], body }, options);
+  }
+}
+
+/** Skill bundles are folders with a SKILL.md, each in a zip archive. */
+export class SkillBundlesResource {
+  constructor(protected readonly caller: Caller) {}
+
+  /** List the skills that are installed, newest first. Needs the scope `skills:read`. */
+  list(query: ListSkillBundlesQuery = {}, options: CallOptions = {}): Promise<SkillBundleList> {
+    return this.caller.call(operations.listSkillBundles, { query }, options);
+  }
+
+  /** Get a skill that is installed. Needs the scope `skills:read`. */
+  get(skillBundleId: string, options: CallOptions = {}): Promise<SkillBundle> {
+    return this.caller.call(operations.getSkillBundle, { path: [skillBundleId] }, options);
+  }
+
+  /** Install a skill in a Workspace. A JSON body has a zip of the folder with its SKILL.md, in base64; any other media type is the zip itself, described by the query parameters. Of one that is no skill the error says where it is wrong, and nothing is kept. Needs the scope `skills:write`. */
+  install(content: Content, query: InstallSkillBundleQuery = {}, options: CallOptions = {}): Promise<SkillBundle> {
+    return this.caller.upload(operations.installSkillBundle, { query }, content, "application/zip", options);
+  }
+
+  /** Install another version of a skill. The version is above the one that is used; a SKILL.md that states none has the next minor version. Tasks that have begun keep theirs. A JSON body has a zip of the folder with its SKILL.md, in base64; any other media type is the zip itself, described by the query parameters. Of one that is no skill the error says where it is wrong, and nothing is kept. Needs the scope `skills:write`. */
+  upgrade(skillBundleId: string, content: Content, query: UpgradeSkillBundleQuery = {}, options: CallOptions = {}): Promise<SkillBundleChange> {
+    return this.caller.upload(operations.upgradeSkillBundle, { path: [skillBundleId], query }, content, "application/zip", options);
+  }
+
+  /** Change what a skill is called. Needs the scope `skills:write`. */
+  update(skillBundleId: string, body: UpdateSkillBundleRequest, options: CallOptions = {}): Promise<SkillBundle> {
+    return this.caller.call(operations.updateSkillBundle, { path: [skillBundleId], body }, options);
+  }
+
+  /** List the versions of a skill, newest first. Needs the scope `skills:read`. */
+  versions(skillBundleId: string, options: CallOptions = {}): Promise<SkillBundleVersions> {
+    return this.caller.call(operations.listSkillBundleVersions, { path: [skillBundleId] }, options);
+  }
+
+  /** Get the files of a skill as a zip. Needs the scope `skills:read`. */
+  content(skillBundleId: string, query: GetSkillBundleContentQuery = {}, options: CallOptions = {}): Promise<Uint8Array> {
+    return this.caller.download(operations.getSkillBundleContent, { path: [skillBundleId], query }, options);
+  }
+
+  /** Use a version of a skill again. Tasks that have begun keep theirs. Needs the scope `skills:write`. */
+  rollback(skillBundleId: string, body: RollbackSkillBundleRequest, options: CallOptions = {}): Promise<SkillBundleChange> {
+    return this.caller.call(operations.rollbackSkillBundle, { path: [skillBundleId], body }, options);
+  }
+
+  /** Uninstall a skill. It is refused while an agent of the Workspace names the skill. Tasks that have begun keep it. Needs the scope `skills:write`. */
+  uninstall(skillBundleId: string, options: CallOptions = {}): Promise<void> {
+    return this.caller.call(operations.uninstallSkillBundle, { path: [skillBundleId] }, options);
+  }
+}
+
+/** Tool servers are what Tasks have tools from over MCP. */
+export class ToolServersResource {
+  constructor(protected readonly caller: Caller) {}
+
+  /** List the servers of tools that were added, newest first. Needs the scope `tools:read`. */
+  list(query: ListToolServersQuery = {}, options: CallOptions = {}): Promise<ToolServerList> {
+    return this.caller.call(operations.listToolServers, { query }, options);
+  }
+
+  /** Get a server of tools. Of the URL the host alone is shown to those who may not write servers, and of a program its name. Needs the scope `tools:read`. */
+  get(toolServerId: string, options: CallOptions = {}): Promise<ToolServer> {
+    return this.caller.call(operations.getToolServer, { path: [toolServerId] }, options);
+  }
+
+  /** Add a server of tools. It speaks the Model Context Protocol: over HTTP, or as a program that the node's setting `openharness.commands` names. Its tools are `NAME:TOOL`, and can be called from then on. Needs the scope `tools:write`. */
+  create(body: CreateToolServerRequest, options: CallOptions = {}): Promise<ToolServer> {
+    return this.caller.call(operations.createToolServer, { body }, options);
+  }
+
+  /** Change a server of tools. Calls that are under way fail; the next go to it as it is then. Needs the scope `tools:write`. */
+  update(toolServerId: string, body: UpdateToolServerRequest, options: CallOptions = {}): Promise<ToolServer> {
+    return this.caller.call(operations.updateToolServer, { path: [toolServerId], body }, options);
+  }
+
+  /** Delete a server of tools. Calls that are under way fail, and the values of its headers are removed. Needs the scope `tools:write`. */
+  delete(toolServerId: string, options: CallOptions = {}): Promise<void> {
+    return this.caller.call(operations.deleteToolServer, { path: [toolServerId] }, options);
+  }
+
+  /** Ask a server of tools whether it is there. The node connects to it if need be, and asks what tools it has. That it does not answer is an answer, with `failure`. Needs the scope `tools:write`. */
+  ping(toolServerId: string, options: CallOptions = {}): Promise<ToolServerPing> {
+    return this.caller.call(operations.pingToolServer, { path: [toolServerId] }, options);
+  }
+
+  /** List the tools of a server of tools. The server is asked, at most 30 seconds, and the answer is in no log. Needs the scope `tools:read`. */
+  tools(toolServerId: string, options: CallOptions = {}): Promise<ToolServerTools> {
+    return this.caller.call(operations.listToolServerTools, { path: [toolServerId] }, options);
+  }
+
+  /** List the prompts of a server of tools. The server is asked, at most 30 seconds, and the answer is in no log. Needs the scope `tools:read`. */
+  prompts(toolServerId: string, options: CallOptions = {}): Promise<ToolServerPrompts> {
+    return this.caller.call(operations.listToolServerPrompts, { path: [toolServerId] }, options);
+  }
+
+  /** Get a prompt of a server of tools. The server is asked, at most 30 seconds, and the answer is in no log. Needs the scope `tools:write`. */
+  prompt(toolServerId: string, body: GetPromptRequest, options: CallOptions = {}): Promise<FilledPrompt> {
+    return this.caller.call(operations.getToolServerPrompt, { path: [toolServerId], body }, options);
+  }
+
+  /** List the resources of a server of tools. The server is asked, at most 30 seconds, and the answer is in no log. Needs the scope `tools:read`. */
+  resources(toolServerId: string, options: CallOptions = {}): Promise<ToolServerResources> {
+    return this.caller.call(operations.listToolServerResources, { path: [toolServerId] }, options);
+  }
+
+  /** List the templates of a server's resources. The server is asked, at most 30 seconds, and the answer is in no log. Needs the scope `tools:read`. */
+  templates(toolServerId: string, options: CallOptions = {}): Promise<ToolServerTemplates> {
+    return this.caller.call(operations.listToolServerTemplates, { path: [toolServerId] }, options);
+  }
+
+  /** Read a resource of a server of tools. The server is asked, at most 30 seconds, and the answer is in no log. A resource that the server does not know is a 400 or 404, as it says. Needs the scope `tools:write`. */
+  read(toolServerId: string, body: ReadResourceRequest, options: CallOptions = {}): Promise<ResourceContents> {
+    return this.caller.call(operations.readToolServerResource, { path: [toolServerId], body }, options);
+  }
+}
+
+/** Vaults hold secrets, which nobody can read. */
+export class VaultsResource {
+  constructor(protected readonly caller: Caller) {}
+
+  /** List Vaults, newest first. Needs the scope `vaults:read`. */
+  list(query: ListVaultsQuery = {}, options: CallOptions = {}): Promise<VaultList> {
+    return this.caller.call(operations.listVaults, { query }, options);
+  }
+
+  /** Get a Vault. Needs the scope `vaults:read`. */
+  get(vaultId: string, options: CallOptions = {}): Promise<Vault> {
+    return this.caller.call(operations.getVault, { path: [vaultId] }, options);
+  }
+
+  /** Create a Vault. Needs the scope `vaults:write`. */
+  create(body: CreateVaultRequest, options: CallOptions = {}): Promise<Vault> {
+    return this.caller.call(operations.createVault, { body }, options);
+  }
+
+  /** Change what a Vault is for and who may use it. Needs the scope `vaults:write`. */
+  update(vaultId: string, body: UpdateVaultRequest, options: CallOptions = {}): Promise<Vault> {
+    return this.caller.call(operations.updateVault, { path: [vaultId], body }, options);
+  }
+
+  /** List a Vault's secrets, without their values. Needs the scope `vaults:read`. */
+  secrets(vaultId: string, query: ListVaultSecretsQuery = {}, options: CallOptions = {}): Promise<VaultSecretList> {
+    return this.caller.call(operations.listVaultSecrets, { path: [vaultId], query }, options);
+  }
+
+  /** Keep a new version of a secret. The value is never answered again, by no route. Needs the scope `vaults:write`. */
+  store(vaultId: string, name: string, body: StoreSecretRequest, options: CallOptions = {}): Promise<VaultSecret> {
+    return this.caller.call(operations.storeVaultSecret, { path: [vaultId, name], body }, options);
+  }
+
+  /** Remove a secret and destroy its value. Needs the scope `vaults:write`. */
+  removeSecret(vaultId: string, name: string, options: CallOptions = {}): Promise<void> {
+    return this.caller.call(operations.removeVaultSecret, { path: [vaultId, name] }, options);
+  }
+
+  /** Encrypt the secrets of all vaults to a new key. The node's own key is made anew. One that the configuration states is read again, and its first identity is the new one. It may be asked for again when it was cut short. Needs the scope `node:admin`. */
+  rotateKey(options: CallOptions = {}): Promise<VaultKeyRotation> {
+    return this.caller.call(operations.rotateVaultKey, {}, options);
+  }
+}
+
+/** Keys are what clients show to a node. */
+export class KeysResource {
+  constructor(protected readonly caller: Caller) {}
+
+  /** List API keys, newest first. Needs the scope `admin`. */
+  list(query: ListKeysQuery = {}, options: CallOptions = {}): Promise<APIKeyList> {
+    return this.caller.call(operations.listKeys, { query }, options);
+  }
+
+  /** Make an API key. The key itself is shown this once. Keys of another tenant need the scope `node:admin`. Needs the scope `admin`. */
+  create(body: CreateKeyRequest, options: CallOptions = {}): Promise<CreatedKey> {
+    return this.caller.call(operations.createKey, { body }, options);
+  }
+
+  /** Revoke an API key. Needs the scope `admin`. */
+  revoke(keyId: string, options: CallOptions = {}): Promise<APIKey> {
+    return this.caller.call(operations.revokeKey, { path: [keyId] }, options);
+  }
+}
+
+/** Quotas bound what Tasks may use. */
+export class QuotasResource {
+  constructor(protected readonly caller: Caller) {}
+
+  /** List Quotas, newest first. Needs the scope `quotas:read`. */
+  list(query: ListQuotasQuery = {}, options: CallOptions = {}): Promise<QuotaList> {
+    return this.caller.call(operations.listQuotas, { query }, options);
+  }
+
+  /** Get a Quota. Needs the scope `quotas:read`. */
+  get(quotaId: string, options: CallOptions = {}): Promise<Quota> {
+    return this.caller.call(operations.getQuota, { path: [quotaId] }, options);
+  }
+
+  /** Make a Quota. One for the whole node, or for another tenant, needs the scope `node:admin`. Needs the scope `quotas:write`. */
+  create(body: CreateQuotaRequest, options: CallOptions = {}): Promise<Quota> {
+    return this.caller.call(operations.createQuota, { body }, options);
+  }
+
+  /** Change a Quota. What was used stays. What was exhausted is judged anew. Needs the scope `quotas:write`. */
+  update(quotaId: string, body: UpdateQuotaRequest, options: CallOptions = {}): Promise<Quota> {
+    return this.caller.call(operations.updateQuota, { path: [quotaId], body }, options);
   }
 }
 
@@ -4989,6 +5451,16 @@ export class NodeResource {
     return this.caller.call(operations.getRuntime, {}, options);
   }
 
+  /** List what plugins can be allowed to do. These are the host calls, by id, and what the configuration lets them reach. Whether a Task may make one is decided when it runs: by the grants of its plugin, and by the `capabilities` of its Persona, which are patterns of these ids. Needs the scope `skills:read`. */
+  capabilities(query: ListCapabilitiesQuery = {}, options: CallOptions = {}): Promise<CapabilityList> {
+    return this.caller.call(operations.listCapabilities, { query }, options);
+  }
+
+  /** Get the agent card. */
+  card(options: CallOptions = {}): Promise<HarnAgentCard> {
+    return this.caller.call(operations.getAgentCard, {}, options);
+  }
+
   /** List the models that the node has. By which names plugins ask for them, and what of each is known. Of credentials it holds the names of environment variables alone. Whether a Task may ask one is decided when it runs: by the grants of its plugin, and by the `model_policy` of its Persona. Needs the scope `skills:read`. */
   models(options: CallOptions = {}): Promise<ModelCatalog> {
     return this.caller.call(operations.listModels, {}, options);
@@ -4999,9 +5471,54 @@ export class NodeResource {
     return this.caller.call(operations.listTools, { query }, options);
   }
 
+  /** Get a tool. A tool of a server that does not answer is a 502 `upstream_unavailable`, since nobody knows whether it is there. Needs the scope `skills:read`. */
+  tool(toolId: string, options: CallOptions = {}): Promise<Tool> {
+    return this.caller.call(operations.getTool, { path: [toolId] }, options);
+  }
+
   /** List the public keys that receipts of this node are signed with. */
   keys(options: CallOptions = {}): Promise<SigningKeys> {
     return this.caller.call(operations.getPublishedKeys, {}, options);
+  }
+
+  /** List the public keys that receipts are signed with. Needs the scope `receipts:read`. */
+  signingKeys(options: CallOptions = {}): Promise<SigningKeys> {
+    return this.caller.call(operations.listSigningKeys, {}, options);
+  }
+
+  /** Sign receipts with a new key from now on. The keys that signed before stay published. Needs the scope `node:admin`. */
+  rotateSigningKey(options: CallOptions = {}): Promise<SigningKeys> {
+    return this.caller.call(operations.rotateSigningKey, {}, options);
+  }
+
+  /** Write a copy of the node's data to a folder on its machine. Needs the scope `node:admin`. */
+  backup(body: BackupRequest, options: CallOptions = {}): Promise<Backup> {
+    return this.caller.call(operations.backup, { body }, options);
+  }
+
+  /** Name the build and the protocol versions. */
+  version(options: CallOptions = {}): Promise<Version> {
+    return this.caller.call(operations.getVersion, {}, options);
+  }
+
+  /** Tell whether the process lives. */
+  health(options: CallOptions = {}): Promise<Health> {
+    return this.caller.call(operations.getHealth, {}, options);
+  }
+
+  /** Tell whether the process lives. */
+  live(options: CallOptions = {}): Promise<Health> {
+    return this.caller.call(operations.getLiveness, {}, options);
+  }
+
+  /** Tell whether the node takes work. */
+  ready(options: CallOptions = {}): Promise<Health> {
+    return this.caller.call(operations.getReadiness, {}, options);
+  }
+
+  /** Show metrics for Prometheus. Open to requests that reach the node over loopback without a proxy; any other needs a key with the scope `node:admin`. */
+  metrics(options: CallOptions = {}): Promise<Uint8Array> {
+    return this.caller.download(operations.getMetrics, {}, options);
   }
 }
 

@@ -54,12 +54,21 @@ export class Wharf implements api.Caller {
   readonly tasks: Tasks = new Tasks(this);
   readonly messages = new api.MessagesResource(this);
   readonly outcomes = new api.OutcomesResource(this);
-  readonly artifacts: Artifacts = new Artifacts(this);
+  readonly artifacts = new api.ArtifactsResource(this);
   readonly permissions: Permissions = new Permissions(this);
   readonly receipts: Receipts = new Receipts(this);
   readonly events: Events = new Events(this);
+  readonly branches = new api.BranchesResource(this);
+  readonly memories = new api.MemoriesResource(this);
+  readonly connectors = new api.ConnectorsResource(this);
   readonly webhooks = new api.WebhooksResource(this);
   readonly plugins = new api.PluginsResource(this);
+  readonly skills = new api.SkillsResource(this);
+  readonly skillBundles = new api.SkillBundlesResource(this);
+  readonly toolServers = new api.ToolServersResource(this);
+  readonly vaults = new api.VaultsResource(this);
+  readonly keys = new api.KeysResource(this);
+  readonly quotas = new api.QuotasResource(this);
   readonly node = new api.NodeResource(this);
 
   readonly options: Required<Omit<WharfOptions, "WebSocket">> & Pick<WharfOptions, "WebSocket">;
@@ -82,6 +91,18 @@ export class Wharf implements api.Caller {
     const answer = await this.send(operation, asked, body, { ...options, headers: { ...headers, ...options.headers } });
     const said = await answer.text();
     return (said === "" ? undefined : JSON.parse(said)) as T;
+  }
+
+  /** Sends bytes, of a media type. */
+  async upload<T>(operation: api.Operation, asked: api.Asked, content: api.Content, media: string, options: api.CallOptions = {}): Promise<T> {
+    const answer = await this.send(operation, asked, content, { ...options, headers: { "Content-Type": media, ...options.headers } });
+    return (await answer.json()) as T;
+  }
+
+  /** Sends the request of an operation, and returns the bytes that it is answered with. */
+  async download(operation: api.Operation, asked: api.Asked, options: api.CallOptions = {}): Promise<Uint8Array> {
+    const answer = await this.send(operation, asked, undefined, options);
+    return new Uint8Array(await answer.arrayBuffer());
   }
 
   /** Sends a request until it is answered with success, or for good without. */
@@ -218,25 +239,6 @@ export class Tasks extends api.TasksResource {
     const task = await this.get(taskId);
     if (!task.outcome_id) throw new Error(`the Task ${taskId} is ${task.status}, and has no Outcome yet`);
     return this.wharf.outcomes.get(task.outcome_id);
-  }
-}
-
-export class Artifacts extends api.ArtifactsResource {
-  constructor(private readonly wharf: Wharf) {
-    super(wharf);
-  }
-
-  /** Makes an Artifact of content. The query says what it is and where it belongs. */
-  async upload(content: Uint8Array<ArrayBuffer> | Blob | string, query: api.RegisterArtifactQuery, options: api.CallOptions = {}): Promise<api.Artifact> {
-    const headers = { "Content-Type": "application/octet-stream", ...options.headers };
-    const answer = await this.wharf.send(api.operations.registerArtifact, { query }, content, { ...options, headers });
-    return (await answer.json()) as api.Artifact;
-  }
-
-  /** What an Artifact holds. */
-  async content(artifactId: string, options: api.CallOptions = {}): Promise<Uint8Array> {
-    const answer = await this.wharf.send(api.operations.getArtifactContent, { path: [artifactId] }, undefined, options);
-    return new Uint8Array(await answer.arrayBuffer());
   }
 }
 
