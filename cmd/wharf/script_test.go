@@ -293,6 +293,7 @@ var unsteady = []struct {
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "127.0.0.1:PORT"},
 	{regexp.MustCompile(`[\d.]+ (ns|µs|ms|s)\b`), "0 ms"},
 	{regexp.MustCompile(` +[█▏]+ +`), " █ "},
+	{regexp.MustCompile(`(module +)sha256:[0-9a-f]{64}`), "${1}DIGEST"},
 }
 
 func cmdNeat(ts *testscript.TestScript, neg bool, args []string) {
