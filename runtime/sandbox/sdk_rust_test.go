@@ -105,6 +105,7 @@ func TestRust(t *testing.T) {
 	c.cargo(t, ".", "test")
 	c.cargo(t, "wharf-plugin", "test", "--lib")
 	c.cargo(t, "wharf-plugin", "test", "--doc")
+	c.cargo(t, "wharf-plugin", "doc", "--no-deps")
 	for target, imports := range rustTargets() {
 		t.Run(target, func(t *testing.T) {
 			c.cargo(t, ".", "build", "--target", target)

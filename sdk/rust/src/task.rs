@@ -19,7 +19,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// Reads the Task. [`run`](crate::run) does this.
+    /// Reads the Task. [`run`](crate::run()) does this.
     pub fn read() -> Result<Task> {
         #[derive(Default, serde::Deserialize)]
         #[serde(default)]

@@ -17,19 +17,19 @@ use wrong::Wrong;
 
 const RUN: &str = "run";
 
-/// Makes a function the plugin's: the export `run`.
+/// It lies in `wharf-plugin-macros`, for attributes have a crate of their own.
 #[proc_macro_attribute]
 pub fn main(given: TokenStream, item: TokenStream) -> TokenStream {
     of_task("#[wharf::main]", Names::No).expand(given, item)
 }
 
-/// Exports a function under a name.
+/// It lies in `wharf-plugin-macros`, for attributes have a crate of their own.
 #[proc_macro_attribute]
 pub fn export(given: TokenStream, item: TokenStream) -> TokenStream {
     of_task("#[wharf::export]", Names::Must).expand(given, item)
 }
 
-/// Makes a function a Connector's: the export `run`, or one of another name.
+/// It lies in `wharf-plugin-macros`, for attributes have a crate of their own.
 #[proc_macro_attribute]
 pub fn connector(given: TokenStream, item: TokenStream) -> TokenStream {
     Entry {
