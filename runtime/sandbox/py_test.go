@@ -191,3 +191,45 @@ func BenchmarkRunPython(b *testing.B) {
 		}
 	}
 }
+
+// TestPythonConnector holds that a Connector's function is run without a Task, that what it raises for a
+// delivery puts that aside, and that it fails for several, of which the node finds the one.
+func TestPythonConnector(t *testing.T) {
+	m := python(t, newRuntime(t, Config{}), `from wharf import connector_deliveries, connector_normalized
+
+def run(task):
+    if task is not None:
+        raise ValueError("there is a Task")
+    results = []
+    for delivery in connector_deliveries()["deliveries"]:
+        if delivery["text"] == "bad":
+            raise ValueError("no ticket")
+        results.append({"id": delivery["id"], "ignored": delivery["text"]})
+    connector_normalized(results=results)
+`)
+	for _, c := range []struct{ name, deliveries, want string }{
+		{"one", `{"id":"1","text":"a"}`, `{"results":[{"id":"1","ignored":"a"}]}`},
+		{"several", `{"id":"1","text":"a"},{"id":"2","text":"b"}`, `{"results":[{"id":"1","ignored":"a"},{"id":"2","ignored":"b"}]}`},
+		{"one for which it raises", `{"id":"1","text":"bad"}`,
+			`{"results":[{"id":"1","failure":{"code":"plugin_error","message":"ValueError: no ticket","details":{"stack":["run (plugin.py:9)"]}}}]}`},
+		{"several, of which it raises for one", `{"id":"1","text":"a"},{"id":"2","text":"bad"}`, ``},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var told string
+			h := &host{answer: func(_ context.Context, call string, request []byte) (abi.CallStatus, []byte, error) {
+				switch call {
+				case abi.CallDeliveries:
+					return abi.CallOK, []byte(`{"connector":{},"deliveries":[` + c.deliveries + `]}`), nil
+				case abi.CallNormalized:
+					told = string(request)
+					return abi.CallOK, nil, nil
+				}
+				return abi.CallDenied, []byte(`{"code":"not_in_a_task","message":"not here"}`), nil
+			}}
+			_, err := m.Run(t.Context(), abi.DefaultExport, h, Limits{})
+			if told != c.want || (err == nil) != (c.want != "") {
+				t.Errorf("it tells %s, %v; want %s", told, err, c.want)
+			}
+		})
+	}
+}
