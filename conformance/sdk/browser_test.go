@@ -144,7 +144,7 @@ func (p *page) open(t *testing.T) *client {
 	ended := make(chan error, 1)
 	go func() {
 		err := cmd.Wait()
-		_ = p.print.CloseWithError(fmt.Errorf("the browser has ended: %w", err))
+		_ = p.print.CloseWithError(fmt.Errorf("the browser has ended: %v", err))
 		ended <- err
 	}()
 	t.Cleanup(func() {
