@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/wharf-dev/wharf/internal/cargotest"
+	"github.com/wharf-dev/wharf/internal/share"
 )
 
 // The two crates are taken as they are by "cargo package": that of the attributes first, for the other names a version
@@ -19,6 +20,7 @@ func TestCargoPackage(t *testing.T) {
 	if os.Getenv("WHARF_LONG") == "" {
 		t.Skip("compiles both crates: set WHARF_LONG=1 to run it")
 	}
+	share.Quarter(t, 1)
 	cargo, err := exec.LookPath("cargo")
 	if err != nil {
 		t.Skip("cargo is not installed")

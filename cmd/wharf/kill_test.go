@@ -21,6 +21,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
+	"github.com/wharf-dev/wharf/internal/loopback"
 )
 
 // buildWharf builds the program once for all tests that kill it.
@@ -72,7 +73,7 @@ func newRig(t *testing.T, flags ...string) *rig {
 
 func (r *rig) start() {
 	r.t.Helper()
-	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--data", filepath.Join(r.dir, "data"), "--log-format", "json",
+	args := append([]string{"serve", "--listen", loopback.Free(r.t), "--data", filepath.Join(r.dir, "data"), "--log-format", "json",
 		"--set", "tasks.persona=persona_echo," + pluginCacheSet()}, r.flags...)
 	cmd := exec.Command(r.program, args...)
 	cmd.Env = append(os.Environ(), "WHARF_API_KEY="+testKey)

@@ -136,6 +136,7 @@ func TestNewRustPluginForWASI(t *testing.T) {
 	if os.Getenv("WHARF_LONG") == "" {
 		t.Skip("its compiler takes long: set WHARF_LONG=1 to run it")
 	}
+	share.Quarter(t, 0)
 	w := templates.Wanted{Name: "first-one", Language: "rust", Kind: manifest.KindPersona}
 	folder := written(t, w)
 	config := filepath.Join(folder, ".cargo", "config.toml")

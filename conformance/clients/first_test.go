@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/wharf-dev/wharf/conformance/internal/nodetest"
+	"github.com/wharf-dev/wharf/internal/loopback"
 )
 
 // TestFirstScreen does what the README shows first, in an empty folder: a plugin is made, installed, killed with
@@ -22,7 +23,7 @@ func TestFirstScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	program, commands := firstScreen(t, filepath.Join(root, "README.md"))
-	dir, url := t.TempDir(), "http://"+nodetest.FreeAddress(t)
+	dir, url := t.TempDir(), "http://"+loopback.Free(t)
 	made, rest, found := strings.Cut(commands, "\n")
 	if !found || !strings.HasPrefix(made, "wharf plugin new dice") {
 		t.Fatalf("the first command is %q", made)

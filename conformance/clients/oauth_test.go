@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/wharf-dev/wharf/conformance/internal/nodetest"
+	"github.com/wharf-dev/wharf/internal/loopback"
 )
 
 // granted is what token.mjs prints.
@@ -123,12 +124,7 @@ const (
 
 func newProvider(t *testing.T) *provider {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
+	_, port, _ := net.SplitHostPort(loopback.Free(t))
 	return &provider{url: "http://127.0.0.1:" + port, port: port}
 }
 

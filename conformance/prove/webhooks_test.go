@@ -21,6 +21,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/conformance/internal/nodetest"
+	"github.com/wharf-dev/wharf/internal/loopback"
 )
 
 // What a taker does with a delivery.
@@ -53,7 +54,7 @@ type taker struct {
 
 func newTaker(t *testing.T) *taker {
 	t.Helper()
-	r := &taker{t: t, attempts: map[string][]string{}, taken: map[string]int{}, addr: "127.0.0.1:0"}
+	r := &taker{t: t, attempts: map[string][]string{}, taken: map[string]int{}, addr: loopback.Free(t)}
 	r.open()
 	t.Cleanup(r.close)
 	return r

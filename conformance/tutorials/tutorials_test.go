@@ -2,7 +2,6 @@ package tutorials
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io/fs"
 	"net"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/wharf-dev/wharf/conformance/internal/nodetest"
 	"github.com/wharf-dev/wharf/internal/cargotest"
+	"github.com/wharf-dev/wharf/internal/loopback"
 	"github.com/wharf-dev/wharf/runtime/manifest"
 )
 
@@ -75,12 +75,8 @@ const examplePort = "28473"
 // moveWebsite has an example use a port that is free, in all of its files: its own may be somebody else's on this machine.
 func moveWebsite(t *testing.T, dir string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	_, free, err := net.SplitHostPort(loopback.Free(t))
 	if err != nil {
-		t.Fatal(err)
-	}
-	_, free, err := net.SplitHostPort(l.Addr().String())
-	if err = errors.Join(err, l.Close()); err != nil {
 		t.Fatal(err)
 	}
 	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {

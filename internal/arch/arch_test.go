@@ -168,10 +168,9 @@ func TestCrossBuilds(t *testing.T) {
 	if os.Getenv("WHARF_LONG") == "" {
 		t.Skip("builds everything three times over: set WHARF_LONG=1 to run it")
 	}
-	mine := share.Of(t)
 	for i, target := range []string{"linux/amd64", "linux/arm64", "darwin/arm64"} {
 		t.Run(target, func(t *testing.T) {
-			share.Skip(t, func(i int) bool { return mine(i) || mine(i+4) }, i) // few as they are, of eight shares two
+			share.Quarter(t, i)
 			system, processor, _ := strings.Cut(target, "/")
 			cmd := exec.Command("go", "build", "./...")
 			cmd.Dir = root

@@ -25,15 +25,16 @@ var layers = []string{"abi", "storage", "plugins", "runtime", "gateway", "cmd"}
 // of ours it may import, as prefixes of paths in the module. Their tests are
 // held to the same lists.
 var islands = map[string][]string{
-	"conformance":             {"conformance"},
-	"conformance/openharness": {"conformance/internal/answers"}, // and little more: a node carries it
-	"sdk/client/go":           {"sdk/client/go"},
-	"sdk/go":                  {"sdk/go"},
-	"plugins/agent":           {"plugins/agent", "sdk/go"},
-	"plugins/conformance":     {"plugins/conformance", "sdk/go"},
-	"plugins/connectors":      {"plugins/connectors", "sdk/go"},
-	"plugins/digest":          {"plugins/digest", "sdk/go"},
-	"internal":                {"internal"},
+	"conformance":                   {"conformance"},
+	"conformance/openharness":       {"conformance/internal/answers"}, // and little more: a node carries it
+	"conformance/internal/nodetest": {"conformance", "internal"},      // for tests alone
+	"sdk/client/go":                 {"sdk/client/go"},
+	"sdk/go":                        {"sdk/go"},
+	"plugins/agent":                 {"plugins/agent", "sdk/go"},
+	"plugins/conformance":           {"plugins/conformance", "sdk/go"},
+	"plugins/connectors":            {"plugins/connectors", "sdk/go"},
+	"plugins/digest":                {"plugins/digest", "sdk/go"},
+	"internal":                      {"internal"},
 }
 
 // mounted are islands that the program itself carries: each says which layer may import it.

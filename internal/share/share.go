@@ -35,6 +35,14 @@ func Skip(t testing.TB, mine func(i int) bool, i int) {
 	}
 }
 
+// Quarter skips a test that has no parts, and takes long for what it shows, in three runs of four. Which one does
+// it follows from i: such tests take turns.
+func Quarter(t testing.TB, i int) {
+	t.Helper()
+	mine := Of(t)
+	Skip(t, func(i int) bool { return mine(i) || mine(i+4) }, i%4)
+}
+
 func parse(text string) (k, n int, err error) {
 	if _, err := fmt.Sscanf(text+"\n", "%d/%d\n", &k, &n); err != nil || k < 1 || k > n {
 		return 0, 0, fmt.Errorf("%s=%q: a share is written as 2/4, the second of four", Variable, text)

@@ -21,6 +21,25 @@ func TestSharesCoverEverything(t *testing.T) {
 	}
 }
 
+// A test that takes turns is done by two of eight runs, and by a developer's.
+func TestQuarter(t *testing.T) {
+	did := make([]int, 4)
+	for _, text := range []string{"", "1/8", "2/8", "3/8", "4/8", "5/8", "6/8", "7/8", "8/8"} {
+		t.Setenv(Variable, text)
+		for i := range did {
+			t.Run("part", func(t *testing.T) {
+				Quarter(t, i)
+				did[i]++
+			})
+		}
+	}
+	for i, n := range did {
+		if n != 3 {
+			t.Errorf("test %d was done %d times, want 3", i, n)
+		}
+	}
+}
+
 func TestParse(t *testing.T) {
 	for _, bad := range []string{"0/4", "5/4", "1", "x/4", "1/4x", "-1/4", "1/0"} {
 		if _, _, err := parse(bad); err == nil {

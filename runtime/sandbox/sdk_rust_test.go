@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/internal/share"
 )
 
 // debianBin is where Debian's packages have their programs: another cargo may come first in the path.
@@ -108,6 +109,9 @@ func TestRust(t *testing.T) {
 	c.cargo(t, "wharf-plugin", "doc", "--no-deps")
 	for target, imports := range rustTargets() {
 		t.Run(target, func(t *testing.T) {
+			if target != "wasm32-unknown-unknown" {
+				share.Quarter(t, 3)
+			}
 			c.cargo(t, ".", "build", "--target", target)
 			c.cargo(t, "wharf-plugin", "build", "--examples", "--target", target)
 			checkRust(t, c, target, imports)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -14,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/wharf-dev/wharf/internal/loopback"
 )
 
 // Key is the API key of every node that this package starts.
@@ -123,7 +124,7 @@ func (b *Builder) StartWith(t testing.TB, o Options) *Node {
 // Prepare returns a node that does not run yet, for whoever has to know its address before.
 func (b *Builder) Prepare(t testing.TB, o Options) *Node {
 	t.Helper()
-	addr := FreeAddress(t)
+	addr := loopback.Free(t)
 	n := &Node{URL: "http://" + addr, addr: addr, Data: o.Data, args: o.Args, env: o.Env, dir: o.Dir, files: o.Files, binary: b.Binary(t)}
 	if n.Data == "" {
 		n.Data = filepath.Join(t.TempDir(), "data")
@@ -145,18 +146,6 @@ func (b *Builder) Prepare(t testing.TB, o Options) *Node {
 }
 
 func tail(text []byte, n int) []byte { return text[max(0, len(text)-n):] }
-
-// FreeAddress returns a loopback address that nobody listens on. Somebody may
-// take it before the node does; then the node fails to start and the test says so.
-func FreeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
 
 // Run starts the process of a node that is not running, on the folder and address
 // that it had, and waits until it answers.

@@ -20,6 +20,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/internal/loopback"
 	"github.com/wharf-dev/wharf/runtime/provider"
 )
 
@@ -406,7 +407,7 @@ func TestAServerOverHTTPThatIsRestarted(t *testing.T) {
 		go func() { _ = h.Serve(ln) }()
 		return h
 	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	ln, err := net.Listen("tcp", loopback.Free(t))
 	if err != nil {
 		t.Fatal(err)
 	}

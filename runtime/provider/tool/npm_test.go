@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/internal/loopback"
 )
 
 // npmServer returns the script of a server that other people wrote, or skips the
@@ -89,16 +90,14 @@ func TestServerEverythingOverSSE(t *testing.T) {
 // everythingAt checks server-everything over HTTP. It is gone for a while, and used again when it is back.
 func everythingAt(t *testing.T, kind, path, says string, legacy bool) {
 	script := npmServer(t, "server-everything")
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	_, port, err := net.SplitHostPort(loopback.Free(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := ln.Addr().(*net.TCPAddr).Port
-	ln.Close()
 	begin := func() (end func()) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cmd := exec.CommandContext(ctx, "node", "--import", loopbackOnly(), script, kind)
-		cmd.Env = append(os.Environ(), fmt.Sprint("PORT=", port))
+		cmd.Env = append(os.Environ(), "PORT="+port)
 		out, err := cmd.StderrPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -117,7 +116,7 @@ func everythingAt(t *testing.T, kind, path, says string, legacy bool) {
 		}
 	}
 	end := begin()
-	m := overHTTP(t, fmt.Sprintf("http://127.0.0.1:%d%s", port, path), func(c *MCPConfig) { c.Legacy, c.Reconnect = legacy, ByItself })
+	m := overHTTP(t, "http://127.0.0.1:"+port+path, func(c *MCPConfig) { c.Legacy, c.Reconnect = legacy, ByItself })
 	tools := toolsOf(m)
 	everything(t, tools)
 	end()
