@@ -18,9 +18,9 @@ import (
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 )
 
-// Another build that writes the same in another way does the same, unless bytes are asked for. The
-// module of the record has to do the same to the byte.
-func TestAnotherBuildIsComparedByMeaning(t *testing.T) {
+// callsModule compiles the plugin whose input says which calls it makes.
+func callsModule(t *testing.T) (*sandbox.Runtime, *sandbox.Module) {
+	t.Helper()
 	runtime, err := sandbox.New(t.Context(), sandbox.Config{})
 	if err != nil {
 		t.Fatal(err)
@@ -30,6 +30,13 @@ func TestAnotherBuildIsComparedByMeaning(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return runtime, m
+}
+
+// Another build that writes the same in another way does the same, unless bytes are asked for. The
+// module of the record has to do the same to the byte.
+func TestAnotherBuildIsComparedByMeaning(t *testing.T) {
+	runtime, m := callsModule(t)
 	given, err := alone.Given("calls", "run", jsontext.Value(`{"program":[{"call":"state.set","request":{"key":"a","value":1}},{"call":"state.set","request":{"key":"b","value":2}}]}`))
 	if err != nil {
 		t.Fatal(err)
@@ -80,15 +87,7 @@ func TestAnotherBuildIsComparedByMeaning(t *testing.T) {
 
 // What a new build does is kept when it is all that it does.
 func TestWhatIsNoResultIsNotAccepted(t *testing.T) {
-	runtime, err := sandbox.New(t.Context(), sandbox.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { runtime.Close(t.Context()) })
-	m, err := runtime.Compile(t.Context(), plugintest.Calls())
-	if err != nil {
-		t.Fatal(err)
-	}
+	runtime, m := callsModule(t)
 	for name, c := range map[string]struct {
 		program      string
 		end          journal.End
