@@ -15,6 +15,7 @@ import (
 	"github.com/wharf-dev/wharf/conformance/internal/nodetest"
 	"github.com/wharf-dev/wharf/internal/cargotest"
 	"github.com/wharf-dev/wharf/internal/loopback"
+	"github.com/wharf-dev/wharf/internal/share"
 	"github.com/wharf-dev/wharf/runtime/manifest"
 )
 
@@ -35,10 +36,10 @@ var needed = map[string][]string{"go": {"go"}, "rust": {"cargo"}, "c": {"clang",
 // TestTutorials runs the commands of each page as they stand there. They do what the page says: print the lines
 // that it shows, and fail where it says that they do.
 func TestTutorials(t *testing.T) {
-	for _, page := range pages(t, "docs/tutorials/*.md") {
+	for i, page := range pages(t, "docs/tutorials/*.md") {
 		language := strings.TrimSuffix(filepath.Base(page), ".md")
 		t.Run(language, func(t *testing.T) {
-			prepare(t, language)
+			prepare(t, language, i)
 			follow(t, page, builder.Start(t), t.TempDir())
 		})
 	}
@@ -47,10 +48,10 @@ func TestTutorials(t *testing.T) {
 // TestExamples does the same with the page of each example, in a copy of its folder, on a node with the example's
 // configuration.
 func TestExamples(t *testing.T) {
-	for _, page := range pages(t, "examples/*/README.md") {
+	for i, page := range pages(t, "examples/*/README.md") {
 		folder := filepath.Dir(page)
 		t.Run(filepath.Base(folder), func(t *testing.T) {
-			prepare(t, languageOf(t, folder))
+			prepare(t, languageOf(t, folder), i)
 			root := t.TempDir()
 			dir := filepath.Join(root, "examples", filepath.Base(folder))
 			if err := os.CopyFS(dir, os.DirFS(folder)); err != nil {
@@ -131,16 +132,19 @@ func exists(path string) bool {
 // registry.
 const installed = "sdk/assemblyscript/node_modules"
 
-// prepare skips the page of a language whose toolchain is missing.
-func prepare(t *testing.T, language string) {
+// prepare skips the page of a language whose toolchain is missing. Those with slow compilers take turns.
+func prepare(t *testing.T, language string, turn int) {
 	t.Helper()
 	for _, tool := range append(needed[language], "bash") {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("%s is not installed", tool)
 		}
 	}
-	if (language == "rust" || language == "assemblyscript") && os.Getenv("WHARF_LONG") == "" {
-		t.Skip("its compiler takes long: set WHARF_LONG=1 to run it")
+	if language == "rust" || language == "assemblyscript" {
+		if os.Getenv("WHARF_LONG") == "" {
+			t.Skip("its compiler takes long: set WHARF_LONG=1 to run it")
+		}
+		share.Quarter(t, turn)
 	}
 	switch language {
 	case "rust":
