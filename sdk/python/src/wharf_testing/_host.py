@@ -115,7 +115,7 @@ class Host:
         self._used: dict[str, int] = {}
         self._ids = 0
         self._random = random.Random(1)
-        self._input: dict[str, Any] = {}
+        self._input: dict[str, Any] | None = {}  # None: what runs is no Task
         self._output: dict[str, Any] | None = None
         self._fault: BaseException | None = None
         self._stdout = sys.stdout
@@ -139,12 +139,14 @@ class Host:
         user's Message; anything else is the input as it is. What task and persona have comes in the place of what is
         made up. What the function raises is the Outcome's failure; a fault of the test itself, such as a call without
         an answer, is raised."""
+        return self._run(function, _given(input, dict(task or {}), dict(persona or {}), list(skills)))
+
+    def _run(self, function: Callable[..., Any], given: dict[str, Any] | None) -> Outcome:
         check(self.answers)
-        self._input = _given(input, dict(task or {}), dict(persona or {}), list(skills))
-        self._output, self._fault = None, None
+        self._input, self._output, self._fault = given, None, None
         raised: list[BaseException] = []
 
-        def watched(task: wharf.Task) -> Any:
+        def watched(task: wharf.Task | None) -> Any:
             try:
                 result = function(task)
                 if inspect.iscoroutine(result):
@@ -166,11 +168,11 @@ class Host:
         self, function: Callable[..., Any], deliveries: Iterable[Mapping[str, Any]], connector: Mapping[str, Any] | None = None
     ) -> list[dict[str, Any]]:
         """Hands deliveries of a Connector to a function of the plugin, and returns what it says that they mean. What is
-        not given of a delivery is made up."""
+        not given of a delivery is made up. The function is given None in the place of a Task, as in a node."""
         given = [{"id": f"del_{i}", "object": "delivery", "header": {}, **d} for i, d in enumerate(deliveries, 1)]
         of = {"id": "con_test", "object": "connector", "name": "test", "provider": "test", "event_kinds": [], **(connector or {})}
         self.answers["connector.deliveries"] = {"connector": of, "deliveries": given}
-        outcome = self.run(function)
+        outcome = self._run(function, None)
         if outcome.error is not None:
             raise outcome.error
         told = [c for c in self.calls if c.name == "connector.normalized"]
@@ -255,6 +257,11 @@ class Host:
         self._ids += 1
         return f"{kind}_{self._ids}"
 
+    def _give_input(self, call: Call) -> dict[str, Any]:
+        if self._input is None:
+            raise Refused("denied", "not_in_a_task", "a plugin that normalizes deliveries may not call input")
+        return self._input
+
     def _take_output(self, call: Call) -> None:
         if self._output is not None:
             raise Refused("invalid", "output_given", "the task has its output already; output is called once")
@@ -315,7 +322,7 @@ _FACTS = {
 
 # What the host answers by itself.
 _MADE: dict[str, Callable[[Host, Call], Any]] = {
-    "input": lambda h, c: h._input,
+    "input": Host._give_input,
     "output": Host._take_output,
     "clock": Host._clock,
     "random": Host._random_bytes,

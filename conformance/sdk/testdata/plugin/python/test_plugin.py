@@ -210,6 +210,7 @@ class Hosts(unittest.TestCase):
 
     def test_deliveries(self):
         def run(task):
+            self.assertIsNone(task)
             deliveries = wharf.connector_deliveries()["deliveries"]
             wharf.connector_normalized(results=[{"id": d["id"], "ignored": d["text"]} for d in deliveries])
 
