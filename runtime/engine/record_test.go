@@ -418,7 +418,7 @@ func (n *node) waitingAt(t testing.TB, id string, index int) abi.Task {
 	}
 }
 
-// rested waits until a parked Task has given back all that it held, which is very
+// rested waits until a Task that is parked, or has ended, has given back all that it held, which is very
 // soon.
 func (n *node) rested(id string) {
 	for n.Holds(ledger.Key{Tenant: n.Root.Tenant, ID: id}) || n.Stats().Running > 0 {
