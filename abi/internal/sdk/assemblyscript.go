@@ -173,24 +173,14 @@ func asPut(t Type, v string) string {
 // asVerb is the method of readers and writers for a type.
 func asVerb(t Type) string {
 	switch t.Kind {
-	case JSON:
-		return "json"
 	case Bytes:
 		return "base64"
-	case Bool:
-		return "bool"
-	case Integer:
-		return "integer"
-	case Natural:
-		return "natural"
-	case Number:
-		return "number"
 	case List:
 		return map[Kind]string{Text: "texts", JSON: "jsons", Object: "list<" + asType(*t.Elem) + ">"}[t.Elem.Kind]
 	case Map:
 		return map[Kind]string{Text: "textMap", JSON: "jsonMap", Number: "numberMap"}[t.Elem.Kind]
 	}
-	return "text"
+	return scalar(t.Kind)
 }
 
 // asPresent is the condition under which a member is written, "" for always.

@@ -32,6 +32,19 @@ func writeForms(l *lines, api *API, forms, requests string) {
 // formOf is a word for what a value is: of an object the name of its struct, of a list or a map that of its elements.
 func formOf(t Type) string {
 	switch t.Kind {
+	case Object:
+		return t.Struct.Name
+	case List:
+		return fmt.Sprintf("[%s]", formOf(*t.Elem))
+	case Map:
+		return fmt.Sprintf("{%s}", formOf(*t.Elem))
+	}
+	return scalar(t.Kind)
+}
+
+// scalar is a word for what has no members. Times and bytes are texts, too.
+func scalar(k Kind) string {
+	switch k {
 	case JSON:
 		return "json"
 	case Bool:
@@ -42,12 +55,6 @@ func formOf(t Type) string {
 		return "natural"
 	case Number:
 		return "number"
-	case Object:
-		return t.Struct.Name
-	case List:
-		return fmt.Sprintf("[%s]", formOf(*t.Elem))
-	case Map:
-		return fmt.Sprintf("{%s}", formOf(*t.Elem))
 	}
-	return "text" // times and bytes are texts, too
+	return "text"
 }

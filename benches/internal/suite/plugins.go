@@ -39,8 +39,10 @@ func measureScriptTasks(ctx context.Context, s *Suite) ([]report.Row, error) {
 		return nil, err
 	}
 	defer remove()
-	if err := s.compiled(ctx, dir, env, "persona_typescript", "persona_python"); err != nil {
-		return nil, err
+	for _, persona := range []string{"persona_typescript", "persona_python"} { // so that other nodes begin with their modules
+		if _, err := s.firstTask(ctx, dir, persona, env); err != nil {
+			return nil, err
+		}
 	}
 	defer func(before string) { s.modules = before }(s.modules)
 	s.modules = filepath.Join(dir, modulesFolder)
@@ -60,21 +62,6 @@ func measureScriptTasks(ctx context.Context, s *Suite) ([]report.Row, error) {
 		}.Against("echo in C", report.NewFigure(perSecond, got["C"]))
 	}
 	return []report.Row{row("TypeScript").Must(report.AtLeast, goalScriptTasks), row("Python")}, nil
-}
-
-// compiled starts a node once, so that others need not compile its plugins.
-func (s *Suite) compiled(ctx context.Context, dir string, env []string, personas ...string) error {
-	n, err := s.start(ctx, dir, env...)
-	if err != nil {
-		return err
-	}
-	for _, persona := range personas {
-		if err := completeOne(ctx, n, persona, compileLimit); err != nil {
-			n.Kill()
-			return withOutput(err, n)
-		}
-	}
-	return n.Stop()
 }
 
 // newPlugin makes and builds a plugin that is called after its language, in a folder of that name.

@@ -25,7 +25,7 @@ func measureGoTasks(ctx context.Context, s *Suite) ([]report.Row, error) {
 		return nil, err
 	}
 	defer remove()
-	if _, err := s.firstTask(ctx, dir); err != nil {
+	if _, err := s.firstTask(ctx, dir, personaGo, s.withPlugins()); err != nil {
 		return nil, err
 	}
 	// The module is compiled now: other nodes begin with it too.
@@ -36,7 +36,7 @@ func measureGoTasks(ctx context.Context, s *Suite) ([]report.Row, error) {
 		c.fresh("C", shape{wait: true}, s.withPlugins()),
 		c.fresh("Go", shape{wait: true, persona: personaGo}, s.withPlugins()),
 		{"first", func(ctx context.Context) (float64, error) {
-			took, err := s.firstTask(ctx, dir)
+			took, err := s.firstTask(ctx, dir, personaGo, s.withPlugins())
 			return millis(took), err
 		}},
 	})
@@ -53,15 +53,15 @@ func measureGoTasks(ctx context.Context, s *Suite) ([]report.Row, error) {
 	}, nil
 }
 
-// firstTask starts a node and returns how long the first Task of the plugin in Go takes,
-// from the submit on. No other Task has run before.
-func (s *Suite) firstTask(ctx context.Context, dir string) (time.Duration, error) {
-	n, err := s.start(ctx, dir, s.withPlugins()...)
+// firstTask starts a node and returns how long the first Task of a plugin takes, from the
+// submit on. No other Task has run before.
+func (s *Suite) firstTask(ctx context.Context, dir, persona string, env []string) (time.Duration, error) {
+	n, err := s.start(ctx, dir, env...)
 	if err != nil {
 		return 0, err
 	}
 	begun := time.Now()
-	if err := completeOne(ctx, n, personaGo, compileLimit); err != nil {
+	if err := completeOne(ctx, n, persona, compileLimit); err != nil {
 		n.Kill()
 		return 0, withOutput(err, n)
 	}
