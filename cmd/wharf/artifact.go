@@ -160,10 +160,10 @@ func (a *app) showContent(id string, content io.Reader) error {
 	}
 	elsewhere := self() + " artifact get " + id + " --output FILE"
 	switch {
-	case !utf8.Valid(text[:min(len(text), maxOnTerminal-utf8.UTFMax)]), bytes.IndexByte(text, 0) >= 0:
-		return advise(fmt.Errorf("the content of %s is no text", id), elsewhere)
 	case len(text) > maxOnTerminal:
 		return advise(fmt.Errorf("the content of %s has more than %s", id, show.Bytes(maxOnTerminal)), elsewhere)
+	case !utf8.Valid(text), bytes.IndexByte(text, 0) >= 0:
+		return advise(fmt.Errorf("the content of %s is no text", id), elsewhere)
 	}
 	shown := show.Clean(string(text))
 	if shown != "" && shown[len(shown)-1] != '\n' {
