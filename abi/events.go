@@ -146,6 +146,10 @@ const (
 	EventReferenceFreed      EventKind = "vendor.wharf.reference_freed"      // the Session that had it is gone
 	EventSessionPaused       EventKind = "vendor.wharf.session_paused"       // a Session takes no new Tasks for now
 	EventSessionResumed      EventKind = "vendor.wharf.session_resumed"      // it takes them again
+	EventTaskErased          EventKind = "vendor.wharf.task_erased"          // a Task is gone, and all that belonged to it
+	EventSessionErased       EventKind = "vendor.wharf.session_erased"       // a Session is gone, and all that belonged to it
+	EventArtifactErased      EventKind = "vendor.wharf.artifact_erased"      // an Artifact is gone
+	EventTaskDeleted         EventKind = "vendor.wharf.task_deleted"         // a Task is not shown any more
 	EventSessionDeleted      EventKind = "vendor.wharf.session_deleted"      // a Session is not shown any more
 	EventSessionHidden       EventKind = "vendor.wharf.session_hidden"       // a Session is for one Task alone, and in no list
 	EventFileWritten         EventKind = "vendor.wharf.file_written"         // a file of a Workspace was written

@@ -96,12 +96,31 @@ func validateRecord(f *Frame, r *Record) error {
 		return errors.New("its transcript operation is not known")
 	case r.Transcript.Kind == TranscriptCopy && r.Transcript.From == f.SessionID:
 		return errors.New("it copies a transcript onto itself")
+	case r.Erase != nil:
+		return validateErasure(f, r)
 	case r.Intake == (IntakeOp{}):
 		return nil
 	case r.Intake.Kind == IntakeNone || r.Intake.Kind > IntakeTally || r.Intake.Connector == "":
 		return errors.New("its operation on deliveries is not known")
 	case r.Transcript.Kind != TranscriptNone:
 		return errors.New("it changes both a transcript and deliveries")
+	}
+	return nil
+}
+
+func validateErasure(f *Frame, r *Record) error {
+	switch r.Resource.Object {
+	case abi.ObjectTask, abi.ObjectSession, abi.ObjectArtifact:
+	default:
+		return fmt.Errorf("it erases a %s", r.Resource.Object)
+	}
+	switch {
+	case r.Resource.ID == "" || r.State != nil:
+		return errors.New("it erases a resource and states it, or names none")
+	case r.Intake != (IntakeOp{}) || r.Transcript.Kind != TranscriptNone:
+		return errors.New("it erases, and changes a transcript or deliveries")
+	case f.SessionID != "" || f.TaskID != "":
+		return errors.New("it erases what its own frame may belong to")
 	}
 	return nil
 }

@@ -116,6 +116,9 @@ type Record struct {
 	// Intake says what the event does to the deliveries of a Connector. A record has
 	// at most one of Transcript and Intake.
 	Intake IntakeOp
+	// Erase has the event remove its Resource and all that belongs to it; nil for none. A record
+	// that erases has neither of the others.
+	Erase *Erasure
 }
 
 // TranscriptKind discriminates a [TranscriptOp].
@@ -405,6 +408,9 @@ type Blobs interface {
 	Put(ctx context.Context, r io.Reader, want *Hash) (Hash, int64, error)
 	// Open returns the content, or a [*ContentError] that is ErrNotFound.
 	Open(ctx context.Context, h Hash) (Blob, error)
+	// Keep reports whether a blob is there, and keeps it from being swept for a while, as Put
+	// does. Who refers to a blob that was stored earlier has to keep it before.
+	Keep(h Hash) bool
 }
 
 // Blob is an open value. It never gives out bytes that were never stored: what is read from the

@@ -50,6 +50,15 @@ func (b blobs) Open(_ context.Context, h storage.Hash) (found storage.Blob, err 
 	return found, err
 }
 
+// Keep implements [storage.Blobs].
+func (b blobs) Keep(h storage.Hash) (there bool) {
+	_ = b.store.locked(func() error { // a closed Store has none
+		_, there = b.store.kept.blobs[h]
+		return nil
+	})
+	return there
+}
+
 // blob implements [storage.Blob].
 type blob struct{ *bytes.Reader }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// Store implements [storage.Store] and [storage.Retainer].
+// Store implements [storage.Store], [storage.Retainer] and [storage.Eraser].
 type Store struct {
 	now func() time.Time
 
@@ -43,6 +43,7 @@ type tenant struct {
 	seen        map[storage.DeliveryKey]seen
 	backlogs    map[string]*backlog
 	memories    map[string]indexed
+	users       map[abi.ResourcePointer]map[abi.ResourcePointer]bool // by what they were made from
 }
 
 // resource is what is known of a resource: its last form, whether there is any, and the
@@ -53,6 +54,7 @@ type resource struct {
 	created  bool
 	owners   []storage.Scope
 	sequence uint64 // the highest of any event
+	kept     []storage.Scope
 }
 
 type entry struct {
@@ -79,6 +81,7 @@ type indexed struct {
 var (
 	_ storage.Store    = (*Store)(nil)
 	_ storage.Retainer = (*Store)(nil)
+	_ storage.Eraser   = (*Store)(nil)
 )
 
 // New returns an empty Store. It gives frames without a time the time that now returns.
@@ -143,6 +146,9 @@ func (s *Store) Append(b *storage.Batch) storage.Commit {
 	if err := s.of(b.Frame.Tenant).check(b.Expect); err != nil {
 		return commit{err: err}
 	}
+	if err := s.checkErasures(&b.Frame); err != nil {
+		return commit{err: err}
+	}
 	f := &b.Frame
 	if f.Time.IsZero() {
 		f.Time = s.now()
@@ -169,6 +175,7 @@ func (s *Store) of(t storage.Tenant) *tenant {
 			resources: map[abi.ResourcePointer]*resource{}, transcripts: map[string][]entry{},
 			active: map[string]storage.Position{}, answers: map[storage.Key]*storage.Idempotency{},
 			seen: map[storage.DeliveryKey]seen{}, backlogs: map[string]*backlog{}, memories: map[string]indexed{},
+			users: map[abi.ResourcePointer]map[abi.ResourcePointer]bool{},
 		}
 	}
 	return s.kept.tenants[t]
@@ -177,6 +184,16 @@ func (s *Store) of(t storage.Tenant) *tenant {
 // project adds what follows from a record.
 func (s *Store) project(f *storage.Frame, i int) {
 	r, at, t := &f.Records[i], f.First+storage.Position(i), s.of(f.Tenant)
+	if r.Erase != nil {
+		s.erase(f.Tenant, r.Resource, r.Erase.Source)
+		return
+	}
+	if user, source, ok := storage.UseOf(f, r); ok {
+		if t.users[source] == nil {
+			t.users[source] = map[abi.ResourcePointer]bool{}
+		}
+		t.users[source][user] = true
+	}
 	t.state(f, r, at)
 	t.transcribe(f, r, at)
 	t.takeIn(&r.Intake, at, f.Time)
@@ -219,6 +236,9 @@ func (t *tenant) state(f *storage.Frame, r *storage.Record, at storage.Position)
 		}
 	}
 	res.stated = true
+	for _, o := range storage.KeptBy(r.Resource.Object) {
+		res.kept = append(res.kept, storage.Scope{Object: o, ID: f.Owner(o)})
+	}
 	res.Resource = storage.Resource{ID: r.Resource.ID, State: r.State, Restricted: r.Restricted,
 		Position: at, Origin: origin, Sequence: r.Sequence}
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"sync"
 	"sync/atomic"
 
 	"github.com/cockroachdb/errors/oserror"
@@ -30,6 +31,9 @@ type blobStore struct {
 	temp atomic.Uint64 // numbers the unfinished files
 	seen verified      // the files that were found whole
 	fail *failure      // of the store
+	kept recent        // the blobs that nothing may refer to yet
+	// removing is held while a blob is removed, and while none may be.
+	removing sync.Mutex
 
 	stored, storedBytes atomic.Uint64
 }
@@ -69,6 +73,7 @@ func (b *blobStore) Put(ctx context.Context, r io.Reader, want *storage.Hash) (s
 		err = storage.ErrBlobMismatch
 	}
 	if err == nil {
+		b.kept.note(h) // before it has its name: from then on nobody removes it
 		err = notStored(b.keep(temp, h))
 	}
 	if err != nil {

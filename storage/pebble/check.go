@@ -68,6 +68,8 @@ func (s *Store) inspect(ctx context.Context, progress func(storage.Progress), f 
 		return storage.Report{}, err
 	}
 	defer release()
+	s.blobs.removing.Lock() // what the snapshot refers to has to stay
+	defer s.blobs.removing.Unlock()
 	c := &inspection{store: s, ctx: ctx, progress: progress, snap: s.db.NewSnapshot()}
 	err = c.begin()
 	if err == nil {
@@ -131,6 +133,14 @@ func (t *tiling) add(first, last storage.Position) {
 	t.ends += hashPosition(last + 1)
 }
 
+// addGaps adds what was erased.
+func (t *tiling) addGaps(r pebble.Reader) error {
+	return eachGap(r, 0, func(g span) error {
+		t.add(g.first, g.last)
+		return nil
+	})
+}
+
 // covers reports whether the frames cover everything after floor up to last.
 func (t *tiling) covers(floor, last storage.Position) bool {
 	return t.begins+hashPosition(last+1) == t.ends+hashPosition(floor+1)
@@ -150,6 +160,9 @@ func checkGapless(r pebble.Reader) error {
 		})
 	})
 	if err != nil {
+		return err
+	}
+	if err := tiles.addGaps(r); err != nil {
 		return err
 	}
 	var ends [2]storage.Position
@@ -182,6 +195,9 @@ func (c *inspection) checkFrames() error {
 			return c.checkFrame(f, refs)
 		})
 	})
+	if err == nil {
+		err = tiles.addGaps(c.snap)
+	}
 	if err == nil && !tiles.covers(c.report.Floor, c.report.Last) {
 		c.fault("the log does not cover every position from %s to %s exactly once", c.report.Floor+1, c.report.Last)
 	}
@@ -330,8 +346,21 @@ func (c *inspection) checkPair(t storage.Tenant, key, value []byte) (fault strin
 		return c.checkSeen(t, k, value)
 	case spacePending:
 		return c.checkPending(t, k, value)
+	case spaceUser:
+		return c.checkUser(t, key)
+	case spaceReferred:
+		return c.checkReferred(t, key)
 	}
 	return "", nil
+}
+
+// removed reports whether the event at p was removed. What cannot be read was not.
+func (c *inspection) removed(p storage.Position) bool {
+	if p <= c.report.Floor {
+		return true
+	}
+	_, gap, err := gapAt(c.snap, p)
+	return gap && err == nil
 }
 
 // frameAt returns the frame that begins at p, nil if it cannot be read.
@@ -365,7 +394,7 @@ func (c *inspection) checkPointer(t storage.Tenant, k parsedKey, value []byte) (
 	if err != nil {
 		return err.Error(), nil
 	}
-	if p.position() <= c.report.Floor {
+	if c.removed(p.position()) {
 		return c.checkRemoved(t, k, p)
 	}
 	f, refs, err := c.frameAt(t, p.first)
@@ -405,7 +434,7 @@ func (c *inspection) checkNoted(t storage.Tenant, k parsedKey, value []byte) (st
 	if err != nil {
 		return err.Error(), nil
 	}
-	if n.position <= c.report.Floor {
+	if c.removed(n.position) {
 		c.report.Kept++
 		return "", nil
 	}
@@ -496,7 +525,7 @@ func (c *inspection) checkIdempotency(t storage.Tenant, k parsedKey, value []byt
 	if dayOf(i.Expires) != k.day {
 		return "it lies under another day than that on which it expires", nil
 	}
-	if i.Position <= c.report.Floor {
+	if c.removed(i.Position) {
 		return "", nil
 	}
 	r, err := c.recordAt(t, i.Position)
@@ -508,7 +537,7 @@ func (c *inspection) checkIdempotency(t storage.Tenant, k parsedKey, value []byt
 
 func (c *inspection) checkSeen(t storage.Tenant, k parsedKey, value []byte) (string, error) {
 	v, err := decodeSeen(value)
-	if err != nil || v.position <= c.report.Floor {
+	if err != nil || c.removed(v.position) {
 		return text(err), nil
 	}
 	r, err := c.recordAt(t, v.position)
@@ -646,6 +675,9 @@ type parsedKey struct {
 	day      uint32
 	key      storage.Key
 	name     string
+	user     abi.ResourcePointer
+	// reference is what refers to the blob that key is the hash of.
+	reference reference
 }
 
 func (k parsedKey) resource() abi.ResourcePointer {
@@ -670,6 +702,15 @@ func parseKey(key []byte) (k parsedKey, ok bool) {
 	switch k.space {
 	case spaceFrame:
 		k.position = d.position()
+	case spaceGap:
+		k.position = d.position()
+		d.bad = d.bad || k.tenant != storage.SystemTenant
+	case spaceUser:
+		k.object, k.id, k.user.Object, k.user.ID = d.object(), d.id(), d.object(), d.id()
+	case spaceReferred:
+		copy(k.key[:], d.fixed(len(k.key)))
+		r, ok := cutReference(d.rest)
+		k.reference, d.rest, d.bad = r, nil, d.bad || !ok
 	case spaceSession, spaceTask, spaceWorkspace, spaceTranscript, spaceChunk, spacePending:
 		k.id, k.position = d.id(), d.position()
 	case spaceResource:
@@ -719,6 +760,12 @@ func appendParsed(dst []byte, k parsedKey) []byte {
 	switch k.space {
 	case spaceFrame:
 		return frameKey(dst, k.tenant, k.position)
+	case spaceGap:
+		return gapKey(dst, k.position)
+	case spaceUser:
+		return appendResource(userPrefix(dst, k.tenant, k.resource()), k.user)
+	case spaceReferred:
+		return appendReference(referredPrefix(dst, k.tenant, storage.Hash(k.key)), k.reference)
 	case spaceResource:
 		return resourceKey(dst, k.tenant, k.resource(), k.suffix)
 	case spaceSequence:

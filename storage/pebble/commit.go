@@ -135,6 +135,9 @@ func (s *Store) prepare(c *commit, b *storage.Batch) error {
 	c.draft.project(&b.Frame, refs)
 	if b.Idempotency != nil {
 		c.draft.addIdempotency(b.Frame.Tenant, b.Idempotency, answer)
+		if answer != nil {
+			c.draft.addAnswered(b.Frame.Tenant, answer.hash, dayOf(b.Idempotency.Expires))
+		}
 	}
 	if c.size = c.draft.size() + commitOverhead; c.size > maxFrameBytes {
 		return fmt.Errorf("the frame has %d bytes, more than %d: %w", c.size, maxFrameBytes, storage.ErrTooLarge)
@@ -323,6 +326,13 @@ func (s *Store) fillAlone(b *pebble.Batch, c *commit) {
 		c.release()
 		return
 	}
+	if c.draft.erases {
+		if c.err = s.erase(b, c.frame); c.err != nil {
+			c.frame = nil
+			c.release()
+			return
+		}
+	}
 	s.noteKey(c)
 	s.noteDeliveries(c)
 	s.place(c)
@@ -386,6 +396,7 @@ func (s *Store) dropExpired(b *pebble.Batch) error {
 		return nil
 	}
 	s.expired = today
+	s.expiredDay.Store(today)
 	s.keys.drop(today)
 	if err := s.dropSeen(b); err != nil {
 		return err

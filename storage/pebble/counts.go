@@ -236,9 +236,25 @@ func (c *counter) write(r pebble.Reader, b *pebble.Batch) error {
 		}
 		_ = b.Set([]byte(mark), binary.AppendUvarint(nil, uint64(int64(n)+delta)), nil) // fails only on an indexed batch
 	}
+	c.forgetChanges()
+	return nil
+}
+
+// forgetChanges forgets what the batch changes before marks.
+func (c *counter) forgetChanges() {
 	clear(c.entries)
 	clear(c.deltas)
-	return nil
+}
+
+// leaveOut forgets what the batch changes in marks that it removes.
+func (c *counter) leaveOut(removed [][]byte) {
+	for mark := range c.deltas {
+		for _, prefix := range removed {
+			if bytes.HasPrefix([]byte(mark), prefix) {
+				delete(c.deltas, mark)
+			}
+		}
+	}
 }
 
 // load finds out where the marks of the list end.

@@ -228,6 +228,12 @@ func checkEnds(r pebble.Reader, floor, last storage.Position) error {
 		ends, err = endsAt(r, t, last)
 		return err
 	})
+	if err == nil && !begins {
+		_, begins, err = gapAt(r, floor+1)
+	}
+	if err == nil && !ends {
+		_, ends, err = gapAt(r, last)
+	}
 	switch {
 	case err != nil:
 		return err

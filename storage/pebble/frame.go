@@ -154,9 +154,12 @@ func appendKind(dst []byte, k abi.EventKind) []byte {
 }
 
 // appendOperation appends what the event does to a transcript or to a Connector's
-// deliveries.
+// deliveries, or what it erases.
 func appendOperation(dst []byte, r *storage.Record) []byte {
-	if r.Intake.Kind != storage.IntakeNone {
+	switch {
+	case r.Erase != nil:
+		return appendErasure(dst, r.Erase)
+	case r.Intake.Kind != storage.IntakeNone:
 		return appendIntake(dst, r.Intake)
 	}
 	return appendTranscript(dst, r.Transcript)
@@ -396,9 +399,12 @@ func (d *decoder) knownKind(code uint64) abi.EventKind {
 
 // operation reads what appendOperation wrote.
 func (d *decoder) operation(r *storage.Record) {
-	if code := d.byte(); code > intakeCode {
+	switch code := d.byte(); {
+	case code == eraseCode:
+		r.Erase = d.erasure()
+	case code > intakeCode:
 		r.Intake = d.intake(storage.IntakeKind(code - intakeCode))
-	} else {
+	default:
 		r.Transcript = d.transcript(storage.TranscriptKind(code))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/cockroachdb/errors/oserror"
@@ -28,6 +29,8 @@ type guardFS struct {
 	fail    *failure
 	report  func(error)
 	opening *atomic.Bool
+	// recycling is held while an old log gets the name of a new one, and while old logs are removed.
+	recycling sync.Mutex
 }
 
 // errFrozen is what changes of the disk meet after a failure.
@@ -94,6 +97,11 @@ func (g *guardFS) OpenReadWrite(name string, c vfs.DiskWriteCategory, o ...vfs.O
 
 // ReuseForWrite implements vfs.FS.
 func (g *guardFS) ReuseForWrite(old, name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	g.recycling.Lock()
+	defer g.recycling.Unlock()
+	if _, err := g.FS.Stat(old); oserror.IsNotExist(err) { // it was removed, for what was in it
+		return g.Create(name, c)
+	}
 	return g.open(name, func() (vfs.File, error) { return g.FS.ReuseForWrite(old, name, c) })
 }
 

@@ -16,6 +16,9 @@ import (
 // come before.
 const intakeCode = byte(storage.TranscriptCopy)
 
+// eraseCode is the code of an erasure: those of operations on deliveries come before.
+const eraseCode = intakeCode + byte(storage.IntakeTally) + 1
+
 // secondsLen is the length of a time in seconds.
 const secondsLen = 4
 

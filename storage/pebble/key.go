@@ -14,9 +14,11 @@ import (
 // and what the space says.
 const (
 	spaceActive      = 'a'
+	spaceReferred    = 'b' // blobs
 	spaceChunk       = 'c'
 	spaceSeen        = 'd'
 	spaceFrame       = 'e'
+	spaceGap         = 'g' // in the system tenant only
 	spaceIdempotency = 'i'
 	spaceCount       = 'k' // marks in lists
 	spaceList        = 'l'
@@ -27,6 +29,7 @@ const (
 	spaceResource    = 'r'
 	spaceSession     = 's'
 	spaceTask        = 't'
+	spaceUser        = 'u'
 	spaceWorkspace   = 'w' // frames of a folder's time in format 1 only
 	spaceMeta        = 'x' // in the system tenant only
 )
@@ -126,6 +129,21 @@ func pendingPrefix(dst []byte, t storage.Tenant, connector string) []byte {
 // metaKey returns the key of one fact about the whole folder.
 func metaKey(name string) []byte {
 	return append(appendPrefix(nil, storage.SystemTenant, spaceMeta), name...)
+}
+
+// gapKey returns the key of a gap that begins at p.
+func gapKey(dst []byte, p storage.Position) []byte {
+	return appendPosition(appendPrefix(dst, storage.SystemTenant, spaceGap), p)
+}
+
+// userPrefix returns what the keys of those start with that were made from a resource.
+func userPrefix(dst []byte, t storage.Tenant, source abi.ResourcePointer) []byte {
+	return appendResource(appendPrefix(dst, t, spaceUser), source)
+}
+
+// referredPrefix returns what the keys of those start with that refer to a blob.
+func referredPrefix(dst []byte, t storage.Tenant, h storage.Hash) []byte {
+	return append(appendPrefix(dst, t, spaceReferred), h[:]...)
 }
 
 // tenantOf returns the tenant that a key belongs to.

@@ -33,7 +33,11 @@ func (s *Store) List(ctx context.Context, t storage.Tenant, o abi.Object, scope 
 		if bytes >= storage.PageBytes {
 			return list, true, nil
 		}
-		res, err := s.listed(ctx, t, abi.ResourcePointer{Object: o, ID: ids[len(list)]})
+		res, err := s.listed(ctx, t, abi.ResourcePointer{Object: o, ID: ids[len(list)]}, entryKey(t, o, ids[len(list)], scope))
+		if errors.Is(err, errErased) {
+			ids = slices.Delete(ids, len(list), len(list)+1)
+			continue
+		}
 		if err != nil {
 			return nil, false, err
 		}
@@ -64,12 +68,15 @@ func holdPage(ctx context.Context, bytes, last int) error {
 	return storage.Hold(ctx, storage.PageBytes)
 }
 
-// listed reads a resource for a list: one that is damaged says so, and does not keep
-// the others from being read.
-func (s *Store) listed(ctx context.Context, t storage.Tenant, r abi.ResourcePointer) (storage.Resource, error) {
+// listed reads a resource for a list, in which it has the given entry: one that is damaged says so, and
+// does not keep the others from being read. The error is errErased when it has just left the list.
+func (s *Store) listed(ctx context.Context, t storage.Tenant, r abi.ResourcePointer, entry []byte) (storage.Resource, error) {
 	res, err := s.resource(ctx, t, r)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
+		if _, still, err := lookup(s.db, entry); err != nil || !still {
+			return res, errors.Join(err, errErased) // since the list was read
+		}
 		err = &CorruptError{Tenant: t, Reason: r.ID + " is in a list and is not there"}
 	case err == nil || !errors.Is(err, storage.ErrDamaged):
 		return res, err
@@ -174,6 +181,14 @@ func listKey(t storage.Tenant, o abi.Object, scope storage.Scope) []byte {
 		return listPrefix(nil, t, o, scope)
 	}
 	return appendObject(appendPrefix(nil, t, spaceResource), o)
+}
+
+// entryKey returns the key of a resource in a list.
+func entryKey(t storage.Tenant, o abi.Object, id string, in storage.Scope) []byte {
+	if in.Object == "" {
+		return resourceKey(nil, t, abi.ResourcePointer{Object: o, ID: id}, suffixOrigin)
+	}
+	return appendID(listPrefix(nil, t, o, in), id)
 }
 
 // walkList calls f with each key of a list within bounds, from the newest on or from the oldest.
@@ -296,7 +311,11 @@ func (s *Store) Transcript(ctx context.Context, t storage.Tenant, session string
 		if bytes >= storage.PageBytes {
 			return messages, true, nil
 		}
-		m, err := s.listed(ctx, t, abi.ResourcePointer{Object: abi.ObjectMessage, ID: e.id})
+		place := appendPosition(transcriptPrefix(nil, t, session), e.position)
+		m, err := s.listed(ctx, t, abi.ResourcePointer{Object: abi.ObjectMessage, ID: e.id}, place)
+		if errors.Is(err, errErased) {
+			continue
+		}
 		if err != nil {
 			return nil, false, err
 		}

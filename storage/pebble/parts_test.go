@@ -459,7 +459,7 @@ func TestNewerFormatIsRefused(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open("data", testOptions(fs)); err == nil || !strings.Contains(err.Error(), "the folder has format 4") {
+	if _, err := Open("data", testOptions(fs)); err == nil || !strings.Contains(err.Error(), fmt.Sprint("the folder has format ", formatVersion+1)) {
 		t.Errorf("Open = %v", err)
 	}
 }

@@ -24,6 +24,8 @@ type draft struct {
 	copies []transcriptCopy
 	// forgets are the Memories whose words go when the draft's turn comes.
 	forgets []forgotten
+	// erases says that the draft erases what others wrote.
+	erases bool
 	// reshapes says that the draft drops or copies what others wrote.
 	reshapes bool
 }
@@ -76,7 +78,7 @@ func newDraft() *draft {
 	d := draftPool.Get().(*draft)
 	d.buf, d.fields = d.buf[:0], d.fields[:0]
 	d.ops, d.fills, d.copies, d.forgets = d.ops[:0], d.fills[:0], d.copies[:0], d.forgets[:0]
-	d.sumAt, d.reshapes = -1, false
+	d.sumAt, d.reshapes, d.erases = -1, false, false
 	return d
 }
 
@@ -205,7 +207,7 @@ func (d *draft) addRecords(f *storage.Frame, refs outline) {
 		r := &f.Records[i]
 		stated := r.State != nil || refs.state(i) != nil
 		d.addRecord(f, i, stated)
-		if stated || r.Resource == (abi.ResourcePointer{}) || r.Resource.Object == abi.ObjectDelivery {
+		if stated || r.Resource == (abi.ResourcePointer{}) || r.Resource.Object == abi.ObjectDelivery || r.Erase != nil {
 			continue
 		}
 		if noted >= 0 && f.Records[noted].Resource != r.Resource {
@@ -216,10 +218,18 @@ func (d *draft) addRecords(f *storage.Frame, refs outline) {
 	if noted >= 0 {
 		d.addNoted(f, noted)
 	}
+	for i := range refs {
+		d.addReferred(f, refs[i].state)
+		d.addReferred(f, refs[i].payload)
+	}
 }
 
 func (d *draft) addRecord(f *storage.Frame, i int, stated bool) {
 	r := &f.Records[i]
+	if r.Erase != nil {
+		d.erases, d.reshapes = true, true
+		return
+	}
 	if stated {
 		d.addPointer(f, i)
 	}
@@ -230,6 +240,8 @@ func (d *draft) addRecord(f *storage.Frame, i int, stated bool) {
 	d.addIntake(f, i)
 	d.addActive(f, i)
 	d.addWords(f, i)
+	d.addUse(f, i)
+	d.addReferences(f, i)
 }
 
 func (d *draft) addPointer(f *storage.Frame, i int) {

@@ -153,6 +153,9 @@ func (p *page) add(ctx context.Context, it *pebble.Iterator) error {
 		return err
 	}
 	f, refs, err := p.frame(it)
+	if errors.Is(err, errErased) { // since the iterator was made
+		return nil
+	}
 	if err != nil || f == nil {
 		return err
 	}
@@ -214,9 +217,20 @@ func (s *Store) frameText(t storage.Tenant, first storage.Position) ([]byte, err
 		return nil, fmt.Errorf("reading the log at %s: %w", first, err)
 	}
 	if !ok {
-		return nil, s.expiredOr(first, &CorruptError{Tenant: t, Position: first, Reason: "the frame is missing"})
+		return nil, s.whyMissing(t, first)
 	}
 	return value, nil
+}
+
+// errErased is returned for a frame that was erased.
+var errErased = fmt.Errorf("it was erased: %w", storage.ErrNotFound)
+
+// whyMissing says why the frame that began at first is not there.
+func (s *Store) whyMissing(t storage.Tenant, first storage.Position) error {
+	if _, gap, err := gapAt(s.db, first); err != nil || gap {
+		return errors.Join(err, errErased)
+	}
+	return s.expiredOr(first, &CorruptError{Tenant: t, Position: first, Reason: "the frame is missing"})
 }
 
 // resolve reads the values of f that are blobs.
@@ -287,7 +301,7 @@ func (s *Store) lastOfScope(ctx context.Context, t storage.Tenant, space byte, s
 		if f, _, err = framesOf(ctx).at(s, t, lastPosition(it.Key())); err == nil {
 			last = f.Last(scope)
 		}
-		if errors.Is(err, storage.ErrCursorExpired) { // retention has just removed it, and all before
+		if errors.Is(err, storage.ErrCursorExpired) || errors.Is(err, errErased) { // it was just removed
 			err = nil
 		}
 	}
@@ -330,13 +344,13 @@ func (s *Store) GetAll(ctx context.Context, t storage.Tenant, o abi.Object, ids 
 	return all, nil
 }
 
-// resource reads a resource. When retention turns its pointer into a value between
+// resource reads a resource. When retention or an erasure turns its pointer into a value between
 // reading the pointer and reading the frame, it reads again; more than once only if
 // the resource was also stated anew in between.
 func (s *Store) resource(ctx context.Context, t storage.Tenant, r abi.ResourcePointer) (storage.Resource, error) {
 	for range 8 {
 		res, err := s.resourceOnce(ctx, t, r)
-		if !errors.Is(err, storage.ErrCursorExpired) {
+		if !errors.Is(err, storage.ErrCursorExpired) && !errors.Is(err, errErased) {
 			return res, err
 		}
 	}

@@ -153,6 +153,7 @@ type statement struct {
 	position storage.Position
 	value    []byte
 	blob     *blobRef
+	frame    *storage.Frame // which says whose it is
 }
 
 // limit lowers the floor so that no more than retainFrames of t go.
@@ -182,6 +183,9 @@ func (r *removal) collect(ctx context.Context, t storage.Tenant) error {
 		if err != nil {
 			return err
 		}
+		if err := r.store.blobs.resolveReferring(ctx, f, refs); err != nil && !errors.Is(err, storage.ErrDamaged) {
+			return err
+		}
 		r.frame(f, refs)
 		return ctx.Err()
 	})
@@ -195,6 +199,7 @@ func (r *removal) frame(f *storage.Frame, refs outline) {
 		}
 	}
 	r.chunk(f)
+	r.referred(f, refs)
 	for i := range f.Records {
 		rec := &f.Records[i]
 		if rec.State == nil && refs.state(i) == nil {
@@ -204,8 +209,8 @@ func (r *removal) frame(f *storage.Frame, refs outline) {
 		if rec.Created {
 			suffix = suffixOrigin
 		}
-		r.stated = append(r.stated, statement{f.Tenant, rec.Resource, suffix,
-			f.First + storage.Position(i), rec.State, refs.state(i)})
+		st := statement{f.Tenant, rec.Resource, suffix, f.First + storage.Position(i), rec.State, refs.state(i), f}
+		r.stated = append(r.stated, st)
 	}
 }
 
@@ -219,6 +224,21 @@ func (r *removal) chunk(f *storage.Frame) {
 	prefix := string(chunkPrefix(nil, f.Tenant, f.WorkspaceID))
 	if seen := r.index[prefix]; len(seen) == 0 || seen[len(seen)-1] != chunk {
 		r.index[prefix] = append(seen, chunk)
+	}
+}
+
+// referred notes that the keys of what the frame refers to go, unless its chunk reaches beyond the
+// floor.
+func (r *removal) referred(f *storage.Frame, refs outline) {
+	chunk := chunkOf(f.First)
+	if chunkEnd(chunk) > r.floor+1 {
+		return
+	}
+	for _, h := range referencesOf(f, refs) {
+		prefix := string(referredPrefix(nil, f.Tenant, h))
+		if seen := r.index[prefix]; len(seen) == 0 || seen[len(seen)-1] != chunk {
+			r.index[prefix] = append(seen, chunk)
+		}
 	}
 }
 
@@ -237,6 +257,9 @@ func (r *removal) commit(b *pebble.Batch) error {
 	}
 	for prefix, firsts := range r.index {
 		deleteIndex(b, []byte(prefix), firsts)
+	}
+	if err := dropGaps(r.store.db, b, r.floor); err != nil {
+		return err
 	}
 	return b.Set(metaKey(metaFloor), appendPosition(nil, r.floor), nil)
 }
@@ -269,5 +292,31 @@ func (s *Store) moveValue(b *pebble.Batch, st statement) error {
 		return err
 	}
 	p.inline, p.blob = st.value, st.blob
+	if p.blob != nil {
+		p.inline = nil
+	}
+	keepReferences(b, st.tenant, st.resource, st.suffix, st.value, st.blob)
+	if err := s.keepListed(b, st); err != nil {
+		return err
+	}
 	return b.Set(resourceKey(nil, st.tenant, st.resource, st.suffix), appendPointer(nil, p), nil)
+}
+
+// keepListed lists what an erasure would not find otherwise.
+func (s *Store) keepListed(b *pebble.Batch, st statement) error {
+	kept := storage.KeptBy(st.resource.Object)
+	if len(kept) == 0 {
+		return nil
+	}
+	origin, ok, err := s.pointer(st.tenant, st.resource, suffixOrigin)
+	if err != nil || !ok {
+		return err
+	}
+	for _, o := range kept {
+		if id := st.frame.Owner(o); id != "" {
+			list := listPrefix(nil, st.tenant, st.resource.Object, storage.Scope{Object: o, ID: id})
+			_ = b.Set(appendID(list, st.resource.ID), appendPosition(nil, origin.position()), nil) // fails only on an indexed batch
+		}
+	}
+	return nil
 }

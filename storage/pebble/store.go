@@ -22,7 +22,7 @@ import (
 // formatVersion is the version of the layout as a whole (docs/log-format.md).
 // What an older program would read wrongly raises it, wherever in the folder it lies:
 // the log, blobs, keys, vaults, modules.
-const formatVersion = 3
+const formatVersion = 4
 
 // The names of the facts about the whole folder.
 const (
@@ -34,6 +34,10 @@ const (
 	metaWords  = "words"
 	// metaCounted is up to where marks count what lists have.
 	metaCounted = "counted"
+	// metaPrepared is from where on what refers to what has keys, while that of before is
+	// still being looked for, and metaPreparing up to where it was found.
+	metaPrepared  = "prepared"
+	metaPreparing = "preparing"
 )
 
 // The parts of a data folder.
@@ -123,6 +127,7 @@ type Store struct {
 	log   *slog.Logger
 	lock  io.Closer
 	db    *pebble.DB
+	guard *guardFS // what db writes through
 	blobs *blobStore
 	head  *head
 
@@ -180,6 +185,12 @@ type Store struct {
 	firstBucket, lastBucket atomic.Uint32
 
 	retaining sync.Mutex // one Retain at a time
+	// prepared says that all that refers to blobs, and all that was made from something, has
+	// its keys.
+	prepared atomic.Bool
+	// expiredDay is expired, for those who are not the committer.
+	expiredDay atomic.Uint32
+	erased     erased
 }
 
 var (
@@ -188,6 +199,7 @@ var (
 	_ storage.Backuper = (*Store)(nil)
 	_ storage.Checker  = (*Store)(nil)
 	_ storage.Walker   = (*Store)(nil)
+	_ storage.Eraser   = (*Store)(nil)
 )
 
 // Open opens the data folder dir, and makes it if nothing of a store is in it. It fails with a
@@ -217,6 +229,7 @@ func Open(dir string, o Options) (*Store, error) {
 
 func newStore(dir string, o Options, lock io.Closer) *Store {
 	s := &Store{opts: o, dir: dir, log: o.Logger, lock: lock}
+	s.guard = &guardFS{FS: o.FS, fail: &s.fail, report: s.failed, opening: &s.opening}
 	s.mark.init()
 	s.fail.init()
 	s.queue.init(o.QueueBytes)
@@ -241,6 +254,9 @@ func (s *Store) open() error {
 	s.committed.Go(s.commitLoop)
 	s.committed.Go(s.syncLoop)
 	go s.loadKeys() // Close waits for it, as for any reader
+	if !s.prepared.Load() {
+		s.committed.Go(s.prepareErasing)
+	}
 	return nil
 }
 
@@ -335,7 +351,7 @@ const tableBytes = 8 << 20
 
 func (s *Store) databaseOptions(cache *pebble.Cache) *pebble.Options {
 	o := &pebble.Options{
-		FS:                          &guardFS{FS: s.opts.FS, fail: &s.fail, report: s.failed, opening: &s.opening},
+		FS:                          s.guard,
 		Cache:                       cache,
 		FormatMajorVersion:          pebble.FormatNewest,
 		MemTableSize:                s.opts.MemtableBytes,
@@ -372,6 +388,9 @@ func (s *Store) recover() error {
 	}
 	if err := s.upgrade(); err != nil {
 		return fmt.Errorf("upgrading the database: %w", err)
+	}
+	if err := s.recoverPrepared(); err != nil {
+		return err
 	}
 	if err := s.indexWords(); err != nil {
 		return fmt.Errorf("indexing the memories: %w", err)
@@ -461,6 +480,9 @@ func (s *Store) upgrade() error {
 	b := s.db.NewBatch()
 	defer b.Close()
 	_ = b.Set(metaKey(metaChunks), appendPosition(nil, s.chunked), nil) // fails only on an indexed batch
+	if s.stored != 0 {
+		_ = b.Set(metaKey(metaPrepared), appendPosition(nil, s.next), nil) // as above
+	}
 	_ = b.Set(metaKey(metaFormat), binary.BigEndian.AppendUint32(nil, formatVersion), nil)
 	return b.Commit(pebble.Sync)
 }

@@ -31,6 +31,12 @@ func checkTail(db *pebble.DB, floor, last storage.Position) error {
 			return nil
 		})
 	})
+	if err == nil {
+		err = eachGap(db, settled+1, func(g span) error {
+			tail = append(tail, g)
+			return nil
+		})
+	}
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,8 @@ func (s *Store) Walk(ctx context.Context, v storage.Visitor) (err error) {
 		return err
 	}
 	defer release()
+	s.blobs.removing.Lock() // what the snapshot refers to has to stay
+	defer s.blobs.removing.Unlock()
 	snap := s.db.NewSnapshot()
 	defer func() { err = errors.Join(err, snap.Close()) }()
 	w := &walk{store: s, ctx: ctx, snap: snap, Visitor: v}

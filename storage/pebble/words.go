@@ -201,7 +201,7 @@ func (s *Store) Search(ctx context.Context, t storage.Tenant, q storage.Query) (
 		if bytes >= storage.PageBytes {
 			return found, ids[i-1], nil
 		}
-		m, err := s.listed(ctx, t, abi.ResourcePointer{Object: abi.ObjectMemory, ID: id})
+		m, err := s.listed(ctx, t, abi.ResourcePointer{Object: abi.ObjectMemory, ID: id}, wordsKey(nil, t, id))
 		if err != nil {
 			return nil, "", err
 		}

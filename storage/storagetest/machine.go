@@ -33,6 +33,7 @@ type machine struct {
 	sessions  []string
 	watchers  []*watcher
 	scattered []made
+	forks     []forked
 
 	// reading has all that is read read together, over crashes and retention: that changes nothing.
 	reading context.Context
@@ -42,6 +43,12 @@ type machine struct {
 type made struct {
 	tenant  storage.Tenant
 	session int
+}
+
+// forked is a Session that was made from another one, and its tenant.
+type forked struct {
+	tenant        storage.Tenant
+	session, from string
 }
 
 // scatter is the first of the numbers of Sessions that are created in any order.
@@ -91,7 +98,7 @@ func (m *machine) append(t *rapid.T, batches ...*storage.Batch) {
 
 // alike reports whether two errors say the same to whoever decides on them.
 func alike(a, b error) bool {
-	for _, e := range []error{storage.ErrNotFound, storage.ErrCursorExpired, storage.ErrClosed, storage.ErrDamaged} {
+	for _, e := range []error{storage.ErrNotFound, storage.ErrInUse, storage.ErrCursorExpired, storage.ErrClosed, storage.ErrDamaged} {
 		if errors.Is(a, e) != errors.Is(b, e) {
 			return false
 		}
@@ -301,6 +308,7 @@ func (m *machine) Fork(t *rapid.T) {
 	before := m.frame(t, from, "", storage.Record{Kind: abi.EventAgentMessage, Resource: pointer(abi.ObjectMessage, msg), Created: true,
 		State: document(t, msg), Transcript: storage.TranscriptOp{Kind: storage.TranscriptAppend}})
 	after := fork(session, m.position(t))
+	m.forks = append(m.forks, forked{before.Frame.Tenant, session, from})
 	after.Frame.Tenant, after.Frame.Records[0].Transcript.From = before.Frame.Tenant, from
 	m.append(t, before, after)
 }
@@ -374,6 +382,73 @@ func (m *machine) Retain(t *rapid.T) {
 		return answered(err, n)
 	})
 	m.floor += storage.Position(removed.values[0].(int))
+}
+
+// Erase removes what has ended, several at once, or what somebody still needs.
+func (m *machine) Erase(t *rapid.T) {
+	if _, ok := m.store.(storage.Eraser); !ok {
+		t.Skip("the engine erases nothing")
+	}
+	m.leave()                         // subscribers may still see what is erased, or may not
+	m.reading = storage.Together(ctx) // and so may who has read it
+	b := frame(0, "")
+	b.Frame.Tenant, b.Frame.SessionID = m.tenant(t), ""
+	for range rapid.IntRange(1, 3).Draw(t, "resources") {
+		b.Frame.Records = append(b.Frame.Records, m.erasure(t, b.Frame.Tenant))
+	}
+	m.append(t, b)
+	m.past = slices.DeleteFunc(m.past, func(ev storage.Event) bool {
+		_, err := m.model.Event(ctx, ev.Frame.Tenant, ev.Position())
+		return errors.Is(err, storage.ErrNotFound)
+	})
+	m.sound()
+}
+
+// erasure draws a Task, or a Session that was made from another one.
+func (m *machine) erasure(t *rapid.T, tenant storage.Tenant) storage.Record {
+	r, op := pointer(abi.ObjectTask, m.task(t)), &storage.Erasure{}
+	if tidy := slices.DeleteFunc(slices.Clone(m.forks), m.shares); len(tidy) > 0 && rapid.IntRange(0, 2).Draw(t, "a session") == 0 {
+		f := rapid.SampledFrom(tidy).Draw(t, "fork")
+		r = pointer(abi.ObjectSession, f.session)
+		if f.tenant == tenant {
+			op.Source = pointer(abi.ObjectSession, f.from)
+		}
+	} else {
+		op.Session = m.listing(tenant, r.ID)
+	}
+	return storage.Record{Kind: "test.erased", Resource: r, Sequence: m.later(), Erase: op}
+}
+
+// shares reports whether a Task has events in a Session and in others, which no Task of a node has.
+func (m *machine) shares(f forked) bool {
+	in, out := map[string]bool{}, map[string]bool{}
+	for _, ev := range m.past {
+		if ev.Frame.Tenant != f.tenant || ev.Frame.TaskID == "" {
+			continue
+		}
+		if ev.Frame.SessionID == f.session {
+			in[ev.Frame.TaskID] = true
+		} else {
+			out[ev.Frame.TaskID] = true
+		}
+	}
+	for task := range in {
+		if out[task] {
+			return true
+		}
+	}
+	return false
+}
+
+// listing returns the Session that lists a Task, "" for none.
+func (m *machine) listing(tenant storage.Tenant, task string) string {
+	for _, s := range m.sessions {
+		list, _, _ := m.model.List(ctx, tenant, abi.ObjectTask, storage.Scope{Object: abi.ObjectSession, ID: s}, storage.Page{Limit: 10_000})
+		if slices.Contains(ids(list), task) {
+			return s
+		}
+	}
+	return ""
 }
 
 // Restart closes and opens the store.

@@ -1,0 +1,294 @@
+package pebble
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"github.com/cockroachdb/errors/oserror"
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// maxOrphans bounds how many blobs are remembered that may have become superfluous. The sweep finds
+// those that are not.
+const maxOrphans = 1 << 16
+
+// maxRanges bounds in how many places what was erased is remembered to lie.
+const maxRanges = 1 << 12
+
+// erased is what was erased since the store was opened.
+type erased struct {
+	mu      sync.Mutex
+	total   storage.Swept
+	orphans map[storage.Hash]struct{}
+	ranges  map[string]keyRange // of keys, by how they begin
+}
+
+type keyRange struct{ first, end []byte }
+
+// rangePrefix is how much of its keys a range has in common: the tenant, the space, and the kind of
+// what they tell of.
+const rangePrefix = prefixLen + 1
+
+// note takes what an eraser has erased.
+func (e *erased) note(by *eraser) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.total.Events += by.events
+	e.total.EventBytes += by.bytes
+	if e.orphans == nil {
+		e.orphans = map[storage.Hash]struct{}{}
+	}
+	for h := range by.hashes {
+		if len(e.orphans) < maxOrphans {
+			e.orphans[h] = struct{}{}
+		}
+	}
+	e.noteRanges(by.b)
+}
+
+// noteRanges remembers where the keys lie that a batch removes.
+func (e *erased) noteRanges(b *pebble.Batch) {
+	r := b.Reader()
+	for {
+		kind, key, value, ok, err := r.Next()
+		if err != nil || !ok {
+			return
+		}
+		switch kind {
+		case pebble.InternalKeyKindDelete:
+			e.noteRange(key, append(clone(key), 0))
+		case pebble.InternalKeyKindRangeDelete:
+			e.noteRange(key, clone(value))
+		}
+	}
+}
+
+func (e *erased) noteRange(first, end []byte) {
+	if len(first) < rangePrefix {
+		return
+	}
+	at := string(first[:rangePrefix])
+	known, ok := e.ranges[at]
+	switch {
+	case !ok && len(e.ranges) >= maxRanges:
+		return
+	case !ok:
+		known = keyRange{clone(first), end}
+	}
+	if string(first) < string(known.first) {
+		known.first = clone(first)
+	}
+	if string(end) > string(known.end) {
+		known.end = end
+	}
+	if e.ranges == nil {
+		e.ranges = map[string]keyRange{}
+	}
+	e.ranges[at] = known
+}
+
+// taken returns the blobs that may have become superfluous, and forgets them.
+func (e *erased) taken() map[storage.Hash]struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	orphans := e.orphans
+	e.orphans = nil
+	return orphans
+}
+
+func (e *erased) takenRanges() map[string]keyRange {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	ranges := e.ranges
+	e.ranges = nil
+	return ranges
+}
+
+func (e *erased) addBlob(size int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.total.Blobs++
+	e.total.BlobBytes += uint64(size)
+}
+
+// Erased implements [storage.Eraser].
+func (s *Store) Erased() storage.Swept {
+	s.erased.mu.Lock()
+	defer s.erased.mu.Unlock()
+	return s.erased.total
+}
+
+// Sweep implements [storage.Eraser]. The first part also has what was erased since.
+func (s *Store) Sweep(ctx context.Context, part int) (swept storage.Swept, err error) {
+	release, err := s.use()
+	if err != nil {
+		return swept, err
+	}
+	defer release()
+	if !s.prepared.Load() {
+		return swept, storage.ErrPreparing
+	}
+	before := s.Erased()
+	err = s.sweep(ctx, s.erased.taken())
+	if err == nil && part >= 0 {
+		var there map[storage.Hash]struct{}
+		if there, err = s.blobs.inPart(part); err == nil {
+			err = s.sweep(ctx, there)
+		}
+	}
+	after := s.Erased()
+	return storage.Swept{Blobs: after.Blobs - before.Blobs, BlobBytes: after.BlobBytes - before.BlobBytes}, err
+}
+
+// inPart returns the blobs that lie in one folder.
+func (b *blobStore) inPart(part int) (map[storage.Hash]struct{}, error) {
+	names, err := list(b.fs, b.fs.PathJoin(b.dir, hex.EncodeToString([]byte{byte(part % storage.SweepParts)})))
+	if err != nil {
+		return nil, fmt.Errorf("listing the blobs: %w", err)
+	}
+	all := map[storage.Hash]struct{}{}
+	for _, name := range names {
+		if raw, err := hex.DecodeString(name); err == nil && len(raw) == len(storage.Hash{}) {
+			all[storage.Hash(raw)] = struct{}{}
+		}
+	}
+	return all, nil
+}
+
+// sweep removes those of some blobs that nothing refers to. What has taken the last reference to one must
+// be durable before it goes: after a crash the reference would be there again. And nobody can make
+// a new one meanwhile without having stored or kept the blob.
+func (s *Store) sweep(ctx context.Context, hashes map[storage.Hash]struct{}) error {
+	var orphans []storage.Hash
+	for h := range hashes {
+		found, err := s.referred(h)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return fmt.Errorf("looking for what refers to a blob: %w", err)
+		}
+		if !found {
+			orphans = append(orphans, h)
+		}
+	}
+	if len(orphans) == 0 {
+		return nil
+	}
+	if err := s.Sync(ctx); err != nil {
+		return err
+	}
+	for _, h := range orphans {
+		size, err := s.blobs.remove(h)
+		if err != nil {
+			return fmt.Errorf("removing a blob: %w", err)
+		}
+		if size >= 0 {
+			s.erased.addBlob(size)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remove removes a blob and returns its size, or -1 if it is recent or not there.
+func (b *blobStore) remove(h storage.Hash) (size int64, err error) {
+	b.removing.Lock()
+	defer b.removing.Unlock()
+	if err := b.fail.err(); err != nil {
+		return -1, err
+	}
+	info, err := b.fs.Stat(b.name(h))
+	if oserror.IsNotExist(err) {
+		return -1, nil
+	}
+	if err != nil {
+		return -1, err
+	}
+	// The name goes first, for a large file takes its time.
+	aside := b.fs.PathJoin(b.dir, unfinishedDir, "gone."+strconv.FormatUint(b.temp.Add(1), 10))
+	ran, err := b.kept.unless(h, func() error { return b.fs.Rename(b.name(h), aside) })
+	if err != nil || !ran {
+		return -1, err
+	}
+	return info.Size(), errors.Join(b.fs.Remove(aside), syncDir(b.fs, b.folder(h)))
+}
+
+// Keep implements [storage.Blobs].
+func (b *blobStore) Keep(h storage.Hash) bool {
+	if b.kept.known(h) {
+		return true
+	}
+	b.kept.note(h) // first: from here on nobody removes it
+	if _, err := b.fs.Stat(b.name(h)); err != nil {
+		b.kept.forget(h)
+		return false
+	}
+	return true
+}
+
+// Reclaim implements [storage.Eraser]. What was erased lies in tables, and in logs that are kept to be
+// written again.
+func (s *Store) Reclaim(ctx context.Context) error {
+	release, err := s.use()
+	if err != nil {
+		return err
+	}
+	defer release()
+	ranges := s.erased.takenRanges()
+	if len(ranges) == 0 {
+		return nil
+	}
+	logs, err := s.oldLogs()
+	if err == nil {
+		err = s.db.Flush()
+	}
+	for _, r := range ranges {
+		if err == nil {
+			err = s.db.Compact(ctx, r.first, r.end, false)
+		}
+	}
+	if err == nil {
+		err = s.guard.removeOld(s.opts.FS.PathJoin(s.dir, databaseDir), logs)
+	}
+	if err != nil {
+		s.erased.mu.Lock()
+		for _, r := range ranges {
+			s.erased.noteRange(r.first, r.end)
+		}
+		s.erased.mu.Unlock()
+		return fmt.Errorf("giving back what was erased: %w", err)
+	}
+	return nil
+}
+
+// oldLogs returns the names of the logs that are superfluous once what is in memory is flushed.
+func (s *Store) oldLogs() (logs []string, err error) {
+	names, err := list(s.opts.FS, s.opts.FS.PathJoin(s.dir, databaseDir))
+	for _, name := range names {
+		if isLog(name) {
+			logs = append(logs, name)
+		}
+	}
+	return logs, err
+}
+
+// removeOld removes logs, those of them that have no new name yet.
+func (g *guardFS) removeOld(dir string, logs []string) error {
+	g.recycling.Lock()
+	defer g.recycling.Unlock()
+	for _, name := range logs {
+		if err := g.Remove(g.PathJoin(dir, name)); err != nil && !oserror.IsNotExist(err) {
+			return err
+		}
+	}
+	return nil
+}
