@@ -149,7 +149,11 @@ const (
 	EventTaskErased          EventKind = "vendor.wharf.task_erased"          // a Task is gone, and all that belonged to it
 	EventSessionErased       EventKind = "vendor.wharf.session_erased"       // a Session is gone, and all that belonged to it
 	EventArtifactErased      EventKind = "vendor.wharf.artifact_erased"      // an Artifact is gone
-	EventTaskDeleted         EventKind = "vendor.wharf.task_deleted"         // a Task is not shown any more
+	EventTaskDeleted         EventKind = "vendor.wharf.task_deleted"         // a Task is not shown any more, and is to be erased
+	EventArtifactDeleted     EventKind = "vendor.wharf.artifact_deleted"     // an Artifact is not shown any more, and is to be erased
+	EventHistoryDeleted      EventKind = "vendor.wharf.history_deleted"      // a Session that was deleted is to be erased
+	EventHoldPlaced          EventKind = "vendor.wharf.hold_placed"          // something must not be deleted
+	EventHoldReleased        EventKind = "vendor.wharf.hold_released"        // it may be again
 	EventSessionDeleted      EventKind = "vendor.wharf.session_deleted"      // a Session is not shown any more
 	EventSessionHidden       EventKind = "vendor.wharf.session_hidden"       // a Session is for one Task alone, and in no list
 	EventFileWritten         EventKind = "vendor.wharf.file_written"         // a file of a Workspace was written

@@ -78,6 +78,8 @@ const (
 	// ObjectLiveSession is what the clients that are attached to a Session have in common: events are
 	// about it, and the log has no state of it.
 	ObjectLiveSession Object = "live_session"
+	// ObjectHold keeps something from being deleted.
+	ObjectHold Object = "hold"
 )
 
 // idPrefixes maps an object to the prefix of its ids.

@@ -14,7 +14,8 @@ import (
 // Erasure has a record remove all that belongs to its Resource, which is a Task, a Session or an
 // Artifact: its events, its projections, and those of what goes with it ([GoesWith]). What the
 // events have stated of anything else stays, as after [Retainer.Retain]. The positions of the
-// events are not given again.
+// events are not given again. An Artifact that its Task's record tells of stays with it: to
+// erase it alone is refused with ErrInUse.
 //
 // A frame with an erasure has the Workspace of what is erased, and neither a Session nor a Task:
 // it is to outlive both.
@@ -40,6 +41,8 @@ type Eraser interface {
 	// Strip removes events of a resource that is to be erased, the oldest first, and reports
 	// whether there are more than one batch may erase. Who reads it meanwhile misses them.
 	Strip(ctx context.Context, t Tenant, r abi.ResourcePointer) (more bool, err error)
+	// Deleted calls f with every resource that is to be erased ([Deletes]), and where that was said.
+	Deleted(ctx context.Context, f func(t Tenant, r abi.ResourcePointer, at Position) error) error
 	// Users returns what was made from a resource and is not erased, at most limit.
 	Users(ctx context.Context, t Tenant, r abi.ResourcePointer, limit int) ([]abi.ResourcePointer, error)
 	// Sweep removes blobs that nothing refers to, and that no writer has just stored or kept
@@ -62,6 +65,12 @@ type Swept struct {
 	Blobs, BlobBytes   uint64
 }
 
+// Deletes reports whether a record says that its resource is to be erased. It is remembered until it is
+// ([Eraser.Deleted]).
+func Deletes(r *Record) bool {
+	return r.Kind == abi.EventTaskDeleted || r.Kind == abi.EventArtifactDeleted || r.Kind == abi.EventHistoryDeleted
+}
+
 // GoesWith reports whether a resource that the events of another one state goes when that is
 // erased. Messages and values belong to Sessions, not to the Tasks that wrote them; a
 // Receipt outlives what it attests; Memories and Quotas are of nobody.
@@ -73,6 +82,11 @@ func GoesWith(erased abi.Object, o abi.Object) bool {
 		return erased == abi.ObjectSession
 	}
 	return false
+}
+
+// OwnFrame reports whether a frame tells of a resource and of nothing else.
+func OwnFrame(f *Frame, r abi.ResourcePointer) bool {
+	return !slices.ContainsFunc(f.Records, func(rec Record) bool { return rec.Resource != r })
 }
 
 // NamedAfter returns what has the id of a resource with another prefix, and goes with it.

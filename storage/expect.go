@@ -28,6 +28,8 @@ const (
 	// ExpectLease expects that Resource is still as the event at Position stated it: its holder
 	// took the lease with that event, and a new holder states Resource anew.
 	ExpectLease
+	// ExpectStated expects that there is Resource.
+	ExpectStated
 )
 
 // Expectation is what must hold of a batch's tenant when the batch takes effect, after
@@ -37,7 +39,7 @@ type Expectation struct {
 	Key      Key                 // ExpectNoAnswer
 	Delivery DeliveryKey         // ExpectUnseen
 	Time     time.Time           // ExpectNoAnswer, ExpectUnseen
-	Resource abi.ResourcePointer // ExpectNew, ExpectSequence, ExpectHead, ExpectLease; not a Delivery
+	Resource abi.ResourcePointer // all others; not a Delivery
 	Sequence uint64              // ExpectSequence
 	Head     Hash                // ExpectHead
 	Position Position            // ExpectLease
@@ -78,6 +80,8 @@ func (e *Expectation) String() string {
 		return fmt.Sprintf("the head in %s is expected to be %x", e.Resource.ID, e.Head[:8])
 	case ExpectLease:
 		return fmt.Sprintf("the lease %s is expected to be the one of %s", e.Resource.ID, e.Position)
+	case ExpectStated:
+		return e.Resource.ID + " is expected to be there"
 	}
 	return fmt.Sprintf("expectation %d", e.Kind)
 }
@@ -100,7 +104,7 @@ func (e *Expectation) validate() error {
 	switch e.Kind {
 	case ExpectNoAnswer, ExpectUnseen:
 		return nil
-	case ExpectNew, ExpectSequence, ExpectHead, ExpectLease:
+	case ExpectNew, ExpectSequence, ExpectHead, ExpectLease, ExpectStated:
 		if e.Resource.ID == "" || e.Resource.Object == abi.ObjectDelivery {
 			return fmt.Errorf("nobody can tell of what %s %q is", e.Resource.Object, e.Resource.ID)
 		}

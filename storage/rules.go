@@ -41,7 +41,7 @@ func ListedBy(o abi.Object) []abi.Object {
 	case abi.ObjectPermissionRequest:
 		return []abi.Object{abi.ObjectTask, abi.ObjectWorkspace}
 	case abi.ObjectDeadLetter, abi.ObjectVaultSecret, abi.ObjectWebhook, abi.ObjectWebhookDelivery, abi.ObjectToolServer, abi.ObjectHarness, abi.ObjectSkillBundle, abi.ObjectCustomTool,
-		abi.ObjectPersona, abi.ObjectSkill:
+		abi.ObjectPersona, abi.ObjectSkill, abi.ObjectHold:
 		return []abi.Object{abi.ObjectWorkspace}
 	}
 	return nil
@@ -51,7 +51,11 @@ func ListedBy(o abi.Object) []abi.Object {
 // one before it in the same frame may have put it. It stays in that of the tenant, and is read by
 // its id.
 func Unlists(r *Record) bool {
-	return r.Kind == abi.EventSessionDeleted || r.Kind == abi.EventSessionHidden || r.Kind == abi.EventPersonaDeleted
+	switch r.Kind {
+	case abi.EventSessionDeleted, abi.EventSessionHidden, abi.EventPersonaDeleted, abi.EventTaskDeleted, abi.EventArtifactDeleted, abi.EventHoldReleased:
+		return true
+	}
+	return false
 }
 
 // ScopeError says that resources of Object are not listed by Scope.

@@ -19,12 +19,19 @@ func (s *Store) checkErasures(f *storage.Frame) error {
 		}
 		for _, each := range append(t.tasksOf(r.Resource), r.Resource) {
 			_, active := t.active[each.ID]
-			if len(t.users[each]) > 0 || active {
+			if len(t.users[each]) > 0 || active || s.shared(f.Tenant, each) {
 				return fmt.Errorf("%s: %w", each.ID, storage.ErrInUse)
 			}
 		}
 	}
 	return nil
+}
+
+// shared reports whether a frame that tells of an Artifact tells of something else, too.
+func (s *Store) shared(t storage.Tenant, r abi.ResourcePointer) bool {
+	return r.Object == abi.ObjectArtifact && slices.ContainsFunc(s.kept.frames, func(f *storage.Frame) bool {
+		return f.Tenant == t && !storage.OwnFrame(f, r) && slices.ContainsFunc(f.Records, func(rec storage.Record) bool { return rec.Resource == r })
+	})
 }
 
 // tasksOf returns the Tasks that a Session lists, none for others.
@@ -47,14 +54,19 @@ func (s *Store) erase(tenant storage.Tenant, r abi.ResourcePointer, source abi.R
 		s.erase(tenant, task, abi.ResourcePointer{})
 	}
 	s.kept.frames = slices.DeleteFunc(s.kept.frames, func(f *storage.Frame) bool {
-		if f.Tenant != tenant || r.Object == abi.ObjectArtifact || f.Owner(r.Object) != r.ID {
+		switch {
+		case f.Tenant != tenant:
+			return false
+		case r.Object == abi.ObjectArtifact:
+			return storage.OwnFrame(f, r)
+		case f.Owner(r.Object) != r.ID:
 			return false
 		}
 		for i := range f.Records {
 			about := f.Records[i].Resource
 			whole := about.Object == abi.ObjectTask || about.Object == abi.ObjectSession
 			if storage.GoesWith(r.Object, about.Object) && (!whole || about == r) {
-				delete(t.resources, about)
+				t.drop(about)
 			}
 		}
 		return true
@@ -62,7 +74,7 @@ func (s *Store) erase(tenant storage.Tenant, r abi.ResourcePointer, source abi.R
 	owner := storage.Scope{Object: r.Object, ID: r.ID}
 	for about, res := range t.resources {
 		if storage.GoesWith(r.Object, about.Object) && about.Object != abi.ObjectTask && (slices.Contains(res.owners, owner) || slices.Contains(res.kept, owner)) {
-			delete(t.resources, about)
+			t.drop(about)
 			continue
 		}
 		res.owners = without(res.owners, func(s storage.Scope) bool { return s == owner })
@@ -71,8 +83,37 @@ func (s *Store) erase(tenant storage.Tenant, r abi.ResourcePointer, source abi.R
 		delete(t.transcripts, r.ID)
 	}
 	for _, with := range append(storage.NamedAfter(r), r) {
-		delete(t.resources, with)
+		t.drop(with)
 	}
+}
+
+func (t *tenant) drop(r abi.ResourcePointer) {
+	delete(t.resources, r)
+	delete(t.deleted, r)
+}
+
+// Deleted implements [storage.Eraser].
+func (s *Store) Deleted(_ context.Context, f func(storage.Tenant, abi.ResourcePointer, storage.Position) error) error {
+	type found struct {
+		tenant storage.Tenant
+		abi.ResourcePointer
+		at storage.Position
+	}
+	var all []found
+	err := s.locked(func() error {
+		for _, t := range sortedKeys(s.kept.tenants) {
+			for r, at := range s.kept.tenants[t].deleted {
+				all = append(all, found{t, r, at})
+			}
+		}
+		return nil
+	})
+	for _, d := range all {
+		if err == nil {
+			err = f(d.tenant, d.ResourcePointer, d.at)
+		}
+	}
+	return err
 }
 
 // Strip implements [storage.Eraser]: a batch here may erase anything.

@@ -50,6 +50,8 @@ func (t *tenant) holds(e *storage.Expectation) (found storage.Standing, ok bool)
 			found.Head = sha256.Sum256(res.State)
 		}
 		return found, found.Head == e.Head
+	case storage.ExpectStated:
+		return found, known && res.stated
 	}
 	return found, found.Position == e.Position
 }

@@ -43,6 +43,7 @@ type tenant struct {
 	seen        map[storage.DeliveryKey]seen
 	backlogs    map[string]*backlog
 	memories    map[string]indexed
+	deleted     map[abi.ResourcePointer]storage.Position
 	users       map[abi.ResourcePointer]map[abi.ResourcePointer]bool // by what they were made from
 }
 
@@ -175,7 +176,7 @@ func (s *Store) of(t storage.Tenant) *tenant {
 			resources: map[abi.ResourcePointer]*resource{}, transcripts: map[string][]entry{},
 			active: map[string]storage.Position{}, answers: map[storage.Key]*storage.Idempotency{},
 			seen: map[storage.DeliveryKey]seen{}, backlogs: map[string]*backlog{}, memories: map[string]indexed{},
-			users: map[abi.ResourcePointer]map[abi.ResourcePointer]bool{},
+			deleted: map[abi.ResourcePointer]storage.Position{}, users: map[abi.ResourcePointer]map[abi.ResourcePointer]bool{},
 		}
 	}
 	return s.kept.tenants[t]
@@ -187,6 +188,9 @@ func (s *Store) project(f *storage.Frame, i int) {
 	if r.Erase != nil {
 		s.erase(f.Tenant, r.Resource, r.Erase.Source)
 		return
+	}
+	if storage.Deletes(r) {
+		t.deleted[r.Resource] = at
 	}
 	if user, source, ok := storage.UseOf(f, r); ok {
 		if t.users[source] == nil {

@@ -348,6 +348,8 @@ func (c *inspection) checkPair(t storage.Tenant, key, value []byte) (fault strin
 		return c.checkPending(t, k, value)
 	case spaceUser:
 		return c.checkUser(t, key)
+	case spaceDeleted:
+		return c.checkDeleted(t, k)
 	case spaceReferred:
 		return c.checkReferred(t, key)
 	}
@@ -713,6 +715,8 @@ func parseKey(key []byte) (k parsedKey, ok bool) {
 		k.reference, d.rest, d.bad = r, nil, d.bad || !ok
 	case spaceSession, spaceTask, spaceWorkspace, spaceTranscript, spaceChunk, spacePending:
 		k.id, k.position = d.id(), d.position()
+	case spaceDeleted:
+		k.object, k.id = d.object(), d.id()
 	case spaceResource:
 		k.object, k.id, k.suffix = d.object(), d.id(), d.byte()
 		d.bad = d.bad || k.suffix > suffixLatest
@@ -762,6 +766,8 @@ func appendParsed(dst []byte, k parsedKey) []byte {
 		return frameKey(dst, k.tenant, k.position)
 	case spaceGap:
 		return gapKey(dst, k.position)
+	case spaceDeleted:
+		return deletedKey(dst, k.tenant, k.resource())
 	case spaceUser:
 		return appendResource(userPrefix(dst, k.tenant, k.resource()), k.user)
 	case spaceReferred:

@@ -61,7 +61,8 @@ func script() []*storage.Batch {
 		Records: []storage.Record{{Kind: abi.EventSessionCreated, Resource: ptr(abi.ObjectSession, fork), Created: true, State: state(fork, 0),
 			Transcript: storage.TranscriptOp{Kind: storage.TranscriptCopy, From: session, At: 6}}}}
 	batches = append(batches, &storage.Batch{Frame: forked}, accept(2, 7), taskEvent(5, abi.EventTaskCanceled, 1, state("canceled", 5)))
-	return append(batches, memory(1, "the sky is blue"), memory(2, "the sea is blue, too"), redaction(1))
+	return append(batches, memory(1, "the sky is blue"), memory(2, "the sea is blue, too"), redaction(1),
+		taskEvent(5, abi.EventTaskDeleted, 2, state("deleted", 5)))
 }
 
 // longScript is the script followed by enough to fill several tables.

@@ -105,14 +105,86 @@ func (s *Store) unused(t storage.Tenant, r abi.ResourcePointer) error {
 	return err
 }
 
-// eachFrameOf calls f with where each frame of a Task or Session begins. Others have none.
+// deletedKey returns the key of what is to be erased.
+func deletedKey(dst []byte, t storage.Tenant, r abi.ResourcePointer) []byte {
+	return appendResource(appendPrefix(dst, t, spaceDeleted), r)
+}
+
+// addDeleted notes what is to be erased.
+func (d *draft) addDeleted(f *storage.Frame, i int) {
+	if !storage.Deletes(&f.Records[i]) {
+		return
+	}
+	d.begin(opSet)
+	d.buf = deletedKey(d.buf, f.Tenant, f.Records[i].Resource)
+	d.endKey()
+	d.position(i)
+	d.end()
+}
+
+// Deleted implements [storage.Eraser].
+func (s *Store) Deleted(ctx context.Context, f func(storage.Tenant, abi.ResourcePointer, storage.Position) error) error {
+	release, err := s.use()
+	if err != nil {
+		return err
+	}
+	defer release()
+	snap := s.db.NewSnapshot()
+	defer snap.Close()
+	return eachTenant(snap, func(t storage.Tenant) error {
+		prefix := appendPrefix(nil, t, spaceDeleted)
+		return scan(snap, prefix, keyAfter(prefix), func(key, value []byte) error {
+			k, ok := parseKey(key)
+			if !ok || len(value) != positionLen {
+				return &CorruptError{Tenant: t, Key: clone(key), Reason: errMalformed.Error()}
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return f(t, k.resource(), positionAt(value))
+		})
+	})
+}
+
+// eachFrameOf calls f with where each frame of a Task, a Session or an Artifact begins.
 func (s *Store) eachFrameOf(t storage.Tenant, r abi.ResourcePointer, f func(storage.Position) error) error {
+	if r.Object == abi.ObjectArtifact {
+		return s.eachOwnFrame(t, r, f)
+	}
 	for _, index := range ownIndexes() {
 		if index.object != r.Object {
 			continue
 		}
 		prefix := scopePrefix(nil, t, index.space, r.ID)
 		return scan(s.db, prefix, keyAfter(prefix), func(key, _ []byte) error { return f(lastPosition(key)) })
+	}
+	return nil
+}
+
+// eachOwnFrame calls f with where the frames begin that state an Artifact: the one that has brought it
+// into being, and the one that says that it is to be erased.
+func (s *Store) eachOwnFrame(t storage.Tenant, r abi.ResourcePointer, f func(storage.Position) error) error {
+	for _, suffix := range []byte{suffixOrigin, suffixLatest} {
+		p, ok, err := s.pointer(t, r, suffix)
+		if err != nil || !ok || p.moved() {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		frame, _, err := s.frame(t, p.first)
+		if errors.Is(err, errErased) || errors.Is(err, storage.ErrCursorExpired) {
+			continue
+		}
+		if err == nil && !storage.OwnFrame(frame, r) {
+			err = fmt.Errorf("what tells of %s tells of more: %w", r.ID, storage.ErrInUse)
+		}
+		if err == nil {
+			err = f(p.first)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -169,6 +241,7 @@ func (e *eraser) erase(r abi.ResourcePointer, op *storage.Erasure) error {
 	case abi.ObjectSession:
 		of.session = r.ID
 	}
+	// Frames of an Artifact say themselves whose it is.
 	err := e.store.eachFrameOf(e.tenant, r, func(first storage.Position) error { return e.frame(r, of, first) })
 	if err == nil {
 		err = e.listed(r, of)
@@ -266,7 +339,11 @@ func (e *eraser) record(r abi.ResourcePointer, of owners, f *storage.Frame, i in
 // goes reports whether a resource that a frame of r tells of goes with that frame.
 func (e *eraser) goes(r, about abi.ResourcePointer) bool {
 	switch {
-	case about == e.stays, !storage.GoesWith(r.Object, about.Object):
+	case about == e.stays:
+		return false
+	case r.Object == abi.ObjectArtifact:
+		return about == r
+	case !storage.GoesWith(r.Object, about.Object):
 		return false
 	case about.Object == abi.ObjectTask, about.Object == abi.ObjectSession: // a Session's Tasks are those of its list
 		return about == r
@@ -295,6 +372,7 @@ func (e *eraser) drop(r abi.ResourcePointer, of owners) error {
 	}
 	_ = e.b.Delete(resourceKey(nil, e.tenant, r, suffixLatest), nil) // fails only on an indexed batch
 	_ = e.b.Delete(sequenceKey(nil, e.tenant, r), nil)               // as above
+	_ = e.b.Delete(deletedKey(nil, e.tenant, r), nil)                // as above
 	return nil
 }
 

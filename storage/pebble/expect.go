@@ -149,6 +149,8 @@ func (s *Store) holds(t storage.Tenant, e *storage.Expectation) (found storage.S
 		res, err := s.follow(context.Background(), t, e.Resource.ID, p, origin)
 		found.Head = sha256.Sum256(res.State)
 		return found, found.Head == e.Head, err
+	case storage.ExpectStated:
+		return found, stated, nil
 	}
 	return found, found.Position == e.Position, nil
 }

@@ -32,6 +32,7 @@ const (
 	spaceUser        = 'u'
 	spaceWorkspace   = 'w' // frames of a folder's time in format 1 only
 	spaceMeta        = 'x' // in the system tenant only
+	spaceDeleted     = 'z'
 )
 
 // A resource has up to two pointers, which are neighbours.

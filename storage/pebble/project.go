@@ -241,6 +241,7 @@ func (d *draft) addRecord(f *storage.Frame, i int, stated bool) {
 	d.addActive(f, i)
 	d.addWords(f, i)
 	d.addUse(f, i)
+	d.addDeleted(f, i)
 	d.addReferences(f, i)
 }
 

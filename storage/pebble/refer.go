@@ -240,3 +240,12 @@ func (c *inspection) checkReferred(t storage.Tenant, key []byte) (string, error)
 	}
 	return "", err
 }
+
+// checkDeleted looks at a key of what is to be erased.
+func (c *inspection) checkDeleted(t storage.Tenant, k parsedKey) (string, error) {
+	_, ok, err := lookup(c.snap, resourceKey(nil, t, k.resource(), suffixOrigin))
+	if err == nil && !ok {
+		return "it names something to erase that does not exist", nil
+	}
+	return "", err
+}

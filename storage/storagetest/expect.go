@@ -232,7 +232,7 @@ func refusedFirst(h *harness) {
 func untellable(h *harness) {
 	for name, e := range map[string]storage.Expectation{
 		"no kind":      {},
-		"unknown kind": {Kind: storage.ExpectLease + 1},
+		"unknown kind": {Kind: storage.ExpectStated + 1},
 		"no resource":  {Kind: storage.ExpectNew},
 		"a delivery":   {Kind: storage.ExpectSequence, Resource: pointer(abi.ObjectDelivery, "x")},
 	} {

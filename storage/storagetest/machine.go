@@ -281,7 +281,7 @@ func (m *machine) Guard(t *rapid.T) {
 // expectation draws one that holds more often than chance has it.
 func (m *machine) expectation(t *rapid.T, tenant storage.Tenant) storage.Expectation {
 	r := pointer(abi.ObjectTask, m.task(t))
-	e := storage.Expectation{Kind: storage.ExpectKind(rapid.IntRange(int(storage.ExpectUnseen), int(storage.ExpectLease)).Draw(t, "kind")),
+	e := storage.Expectation{Kind: storage.ExpectKind(rapid.IntRange(int(storage.ExpectUnseen), int(storage.ExpectStated)).Draw(t, "kind")),
 		Delivery: m.delivery(t), Time: Epoch, Resource: r}
 	e.Sequence, _, _ = m.model.Sequence(ctx, tenant, r) // the model never fails
 	if res, err := m.model.Get(ctx, tenant, r.Object, r.ID); err == nil {
