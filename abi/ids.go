@@ -93,7 +93,7 @@ var idPrefixes = map[Object]string{
 	ObjectReceiptBatch: "rbatch_", ObjectPermissionRequest: "perm_",
 	ObjectDelivery: "dlv_", ObjectDeadLetter: "dead_", ObjectVaultSecret: "vsec_",
 	ObjectReference: "ref_", ObjectPlan: "plan_", ObjectWorker: "worker_", ObjectAgentMemory: "amem_", ObjectToolServer: "tsrv_", ObjectHarness: "harness_", ObjectSkillBundle: "skb_", ObjectCustomTool: "tool_",
-	ObjectWebhook: "hook_", ObjectWebhookDelivery: "whd_", ObjectLiveSession: "live_", ObjectPlugin: "plug_",
+	ObjectWebhook: "hook_", ObjectWebhookDelivery: "whd_", ObjectHold: "hold_", ObjectLiveSession: "live_", ObjectPlugin: "plug_",
 	ObjectInjection: "inj_", ObjectInbox: "inbox_",
 }
 

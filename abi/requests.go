@@ -22,7 +22,9 @@ type UpdateWorkspaceRequest struct {
 	Capabilities []string       `json:"capabilities,omitzero"`
 	Connectors   []string       `json:"connectors,omitzero"`
 	QuotaID      jsontext.Value `json:"quota_id,omitzero"` // a string, or null for none
-	Metadata     jsontext.Value `json:"metadata,omitzero"`
+	// Retention replaces how long things are kept; null has them kept as long as the node keeps others.
+	Retention Change[WorkspaceRetention] `json:"retention,omitzero"`
+	Metadata  jsontext.Value             `json:"metadata,omitzero"`
 }
 
 // MessageInput is a Message as a client writes it.

@@ -176,6 +176,17 @@ type Workspace struct {
 	Packages       []string       `json:"packages,omitzero"`        // kept, and without effect
 	NetworkPolicy  jsontext.Value `json:"network_policy,omitzero"`  // kept, and without effect
 	SandboxBackend string         `json:"sandbox_backend,omitzero"` // kept, and without effect
+
+	// Retention is how long things of the Workspace are kept, where that is not as the node has it.
+	Retention *WorkspaceRetention `json:"retention,omitzero"`
+}
+
+// WorkspaceRetention says how long things of a Workspace are kept, in days. 0 is for ever; what is not stated is as the
+// node has it.
+type WorkspaceRetention struct {
+	TaskDays     *float64 `json:"task_days,omitzero"`     // from the end of a Task on, with all that belongs to it
+	SessionDays  *float64 `json:"session_days,omitzero"`  // from the closing of a Session on, with its Messages and Tasks
+	ArtifactDays *float64 `json:"artifact_days,omitzero"` // of an Artifact that belongs to no Task
 }
 
 // Session is a conversational boundary: it owns a transcript.
@@ -276,6 +287,19 @@ type Task struct {
 	ConnectorID string `json:"connector_id,omitzero"`
 	DeliveryID  string `json:"delivery_id,omitzero"`
 	OrderKey    string `json:"order_key,omitzero"`
+	// DeletedAt is set on a Task that is not shown any more.
+	DeletedAt Time `json:"deleted_at,omitzero"`
+}
+
+// Source returns the id of the Task that a replay or a fork was made from, "" for others.
+func (t *Task) Source() string {
+	switch {
+	case t.Fork != nil:
+		return t.Fork.SourceTaskID
+	case t.Replay != nil:
+		return t.Replay.SourceTaskID
+	}
+	return ""
 }
 
 // BranchKind says what a Branch is a branch of.
@@ -415,6 +439,8 @@ type Artifact struct {
 	WorkspaceID string       `json:"workspace_id,omitzero"`
 	SessionID   string       `json:"session_id,omitzero"`
 	TaskID      string       `json:"task_id,omitzero"`
+	// DeletedAt is set on an Artifact that is not shown any more.
+	DeletedAt Time `json:"deleted_at,omitzero"`
 }
 
 // Outcome is the terminal, user-visible result of a Task. Where it is shown to clients

@@ -18,13 +18,15 @@ const (
 	ScopeConnectorsWrite = "connectors:write"
 	// ScopeWebhooksWrite is, too; where a Webhook's deliveries go is shown to those who have it.
 	ScopeWebhooksWrite = "webhooks:write"
+	// ScopeHoldsWrite lets a key place and release Holds. Like policy, it is given on purpose.
+	ScopeHoldsWrite = "holds:write"
 	// ScopeToolsWrite is, too; where a ToolServer is, is shown to those who have it.
 	ScopeToolsWrite = "tools:write"
 )
 
 // scopedResources are the plural resource names that scopes are made of.
 var scopedResources = []string{"personas", "workspaces", "sessions", "tasks", "branches", "messages",
-	"artifacts", "events", "receipts", "memories", "vaults", "connectors", "skills", "outcomes", "quotas", "webhooks", "tools", "harnesses", "hooks"}
+	"artifacts", "events", "receipts", "memories", "vaults", "connectors", "skills", "outcomes", "quotas", "webhooks", "tools", "harnesses", "hooks", "holds"}
 
 // Scopes lists every scope that a key can have, without [ScopeAll].
 func Scopes() []string {
@@ -38,9 +40,9 @@ func Scopes() []string {
 
 // DefaultScopes lists what a new key may do when nothing else is said: read and
 // write every resource, verify and replay, but no administration, no
-// internal content, and no policy for the Workspaces that it is bound to.
+// internal content, no policy for the Workspaces that it is bound to, and no Holds.
 func DefaultScopes() []string {
 	return slices.DeleteFunc(Scopes(), func(s string) bool {
-		return s == ScopeAdmin || s == ScopeNode || s == ScopeEventsInternal || s == ScopePersonasOwn
+		return s == ScopeAdmin || s == ScopeNode || s == ScopeEventsInternal || s == ScopePersonasOwn || s == ScopeHoldsWrite
 	})
 }

@@ -52,7 +52,7 @@ func ListedBy(o abi.Object) []abi.Object {
 // its id.
 func Unlists(r *Record) bool {
 	switch r.Kind {
-	case abi.EventSessionDeleted, abi.EventSessionHidden, abi.EventPersonaDeleted, abi.EventTaskDeleted, abi.EventArtifactDeleted, abi.EventHoldReleased:
+	case abi.EventSessionDeleted, abi.EventSessionHidden, abi.EventPersonaDeleted, abi.EventTaskDeleted, abi.EventArtifactDeleted:
 		return true
 	}
 	return false

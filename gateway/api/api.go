@@ -107,6 +107,7 @@ type Core interface {
 	liveCore
 	pluginsCore
 	administrationCore
+	deletionCore
 }
 
 // API answers adapters. It is safe for concurrent use.

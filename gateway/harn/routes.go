@@ -29,7 +29,7 @@ func (a *Adapter) routes() []gateway.Route {
 		a.discoveryRoutes(), a.taskRoutes(), a.inboxRoutes(), a.sessionRoutes(), a.messageRoutes(), a.eventRoutes(),
 		a.artifactRoutes(), a.receiptRoutes(), a.workspaceRoutes(), a.personaRoutes(), a.memoryRoutes(),
 		a.vaultRoutes(), a.connectorRoutes(), a.deadLetterRoutes(), a.webhookRoutes(), a.skillRoutes(), a.quotaRoutes(), a.permissionRoutes(), a.fileRoutes(), a.branchRoutes(), a.tokenRoutes(),
-		a.recordRoutes(), a.adminRoutes(), a.socketRoutes(), a.runtimeRoutes(), a.toolRoutes(), a.toolServerRoutes(), a.pluginRoutes(), a.skillBundleRoutes(), a.liveRoutes(),
+		a.recordRoutes(), a.adminRoutes(), a.socketRoutes(), a.runtimeRoutes(), a.toolRoutes(), a.toolServerRoutes(), a.pluginRoutes(), a.skillBundleRoutes(), a.liveRoutes(), a.deletionRoutes(),
 	} {
 		all = append(all, group...)
 	}
@@ -198,8 +198,9 @@ func (a *Adapter) sessionRoutes() []gateway.Route {
 			doc("A new Task is refused with 409 until the Session is resumed. Tasks that it has taken already run on, with those that they spawn, and Messages are taken."),
 		post("/wharf/v1/sessions/{session_id}/resume", "resumeSession", tag, writes, "", "Session", "Have a paused Session take Tasks again", statusOK,
 			a.changeSession(a.core.ResumeSession)).bodyless(),
-		write(fasthttp.MethodDelete, "/wharf/v1/sessions/{session_id}", "deleteSession", tag, writes, "", "", "Delete a Session", statusNoContent, a.deleteSession).bodyless().
-			doc("It is closed, shown nowhere any more, and its references are free. Tasks that run end. Its events stay in the log until retention removes them, and its Tasks and their receipts as they are."),
+		write(fasthttp.MethodDelete, "/wharf/v1/sessions/{session_id}", "deleteSession", tag, writes, "", "", "Delete a Session", statusNoContent, a.deletes("session_id", a.core.DeleteSession)).bodyless().
+			doc("It is closed, shown nowhere any more, and its references are free. Tasks that run end. Then it is erased with its Messages, its Tasks and all that belongs to them: at once, or when "+
+				"nothing that was forked from it is left. Receipts stay. One that a Hold is on, or on something in it, is refused with 423."),
 		post("/v1/sessions/{session_id}/fork", "forkSession", tag, writes, "ForkSessionRequest", "Session", "Fork a Session", statusCreated,
 			change(a, "session_id", statusCreated, a.core.ForkSession)).optional(),
 		post("/v1/sessions/{session_id}/truncate", "truncateSession", tag, writes, "TruncateSessionRequest", "Session",

@@ -58,7 +58,7 @@ func (a *Adapter) Schemas() map[string]gateway.Schema {
 	all := map[string]gateway.Schema{}
 	for _, group := range []map[string]schema{
 		discoverySchemas(), taskSchemas(), sessionSchemas(), partSchemas(), eventSchemas(), artifactSchemas(),
-		workspaceSchemas(), receiptSchemas(), memorySchemas(), vaultSchemas(), connectorSchemas(), deadLetterSchemas(), webhookSchemas(), skillSchemas(), quotaSchemas(),
+		workspaceSchemas(), receiptSchemas(), memorySchemas(), vaultSchemas(), connectorSchemas(), deadLetterSchemas(), webhookSchemas(), skillSchemas(), quotaSchemas(), deletionSchemas(),
 		permissionSchemas(), fileSchemas(), branchSchemas(), tokenSchemas(), personaSchemas(), adminSchemas(), replaySchemas(), runtimeSchemas(), toolSchemas(), skillBundleSchemas(), pluginSchemas(), toolServerSchemas(), liveSchemas(), inboxSchemas(),
 	} {
 		for name, s := range group {

@@ -105,15 +105,3 @@ func (a *Adapter) changeSession(call func(context.Context, *api.Caller, *api.Wri
 		return a.send(r, statusOK, doc)
 	}
 }
-
-func (a *Adapter) deleteSession(r *gateway.Request) error {
-	retry, err := r.Retry(nil)
-	if err != nil {
-		return err
-	}
-	if err := a.core.DeleteSession(r.Context(), r.Caller, retry, r.PathValue("session_id")); err != nil {
-		return err
-	}
-	r.Send(statusNoContent, nil)
-	return nil
-}

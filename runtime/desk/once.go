@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"strings"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -31,7 +32,12 @@ func (d *Desk) Once(ctx context.Context, c *Caller, r *Retry, workspace string,
 // answerRetry answers with the resource as the first response showed it.
 func (d *Desk) answerRetry(ctx context.Context, c *Caller, first *storage.Idempotency) (Doc, error) {
 	ev, err := d.store.Event(ctx, c.Tenant, first.Position)
-	if err != nil {
+	switch {
+	case errors.Is(err, storage.ErrNotFound) && first.Status == StatusNoContent:
+		return Doc{Replayed: true}, nil
+	case errors.Is(err, storage.ErrNotFound):
+		return Doc{}, abi.Errorf(abi.CodeResourceNotFound, "what the first request with this Idempotency-Key made was deleted: use a new key to make it again")
+	case err != nil:
 		return Doc{}, d.ledger.Failed("reading the first response", err)
 	}
 	doc, err := d.asTold(ctx, c.Tenant, ev)

@@ -36,9 +36,14 @@ func (d *Desk) OpenDeleted(ctx context.Context, c *Caller, id string) (*ledger.S
 	return s, release, nil
 }
 
-// deleted reports whether a Session or Persona was deleted. Most were not.
+// deleted reports whether something that is still stored was deleted. Most were not.
 func deleted(o abi.Object, state []byte) bool {
-	if o != abi.ObjectSession && o != abi.ObjectPersona || !bytes.Contains(state, []byte(`"deleted_at"`)) {
+	switch o {
+	case abi.ObjectSession, abi.ObjectPersona, abi.ObjectTask, abi.ObjectArtifact:
+	default:
+		return false
+	}
+	if !bytes.Contains(state, []byte(`"deleted_at"`)) {
 		return false
 	}
 	var s struct {

@@ -21,6 +21,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/copies"
 	"github.com/wharf-dev/wharf/runtime/customtools"
 	"github.com/wharf-dev/wharf/runtime/delegation"
+	"github.com/wharf-dev/wharf/runtime/deletion"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/files"
 	"github.com/wharf-dev/wharf/runtime/harnesses"
@@ -194,6 +195,7 @@ type (
 	customToolResources = customtools.Keeper
 	liveResources       = live.Keeper
 	copyResources       = copies.Keeper
+	deletionResources   = deletion.Keeper
 	installResources    = installs.Keeper
 )
 
@@ -247,6 +249,7 @@ type resources struct {
 	*customToolResources
 	*liveResources
 	*copyResources
+	*deletionResources
 	*installResources
 }
 
@@ -364,6 +367,7 @@ func (e *Engine) furnish(parts *Parts) {
 	e.fileResources = files.NewKeeper(files.Parts{Parts: common, Root: parts.Files, Turns: e.turns,
 		TenantOf: e.tenantOf, MostTold: int64(e.config.Limits.PayloadBytes / 2)})
 	e.copyResources = copies.NewKeeper(copies.Parts{Write: parts.Backup, Check: parts.CheckBackup, WhileFilesRest: e.WhileFilesRest})
+	e.deletionResources = deletion.NewKeeper(deletion.Parts{Parts: common, Live: e.tasks.has, DropSession: e.DropSession, Tenants: e.tenants.All})
 	e.performers = withOwn(e.performers, e.fileResources)
 	e.performers[abi.CallToolCall] = e.fileResources.Tools(e.performers[abi.CallToolCall])
 	e.artifactResources = artifacts.NewKeeper(artifacts.Parts{Parts: common,

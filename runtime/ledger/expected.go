@@ -21,9 +21,9 @@ func Expected(records ...Record) (all []storage.Expectation) {
 		if !r.Unseen.IsZero() {
 			all = append(all, storage.Expectation{Kind: storage.ExpectUnseen, Delivery: r.Intake.Delivery, Time: r.Unseen})
 		}
-		// A delivery has no sequence of its own. A Message has an id that was just made up, and
+		// A delivery has no sequence of its own, and nothing comes after an erasure. A Message has an id that was just made up, and
 		// nobody changes it.
-		if r.Object == abi.ObjectDelivery || r.Object == abi.ObjectMessage {
+		if r.Object == abi.ObjectDelivery || r.Object == abi.ObjectMessage || r.Erase != nil {
 			continue
 		}
 		about := abi.ResourcePointer{Object: r.Object, ID: r.ID}
@@ -49,7 +49,7 @@ func follows(about abi.ResourcePointer, sequence uint64) storage.Expectation {
 // with this ledger was faster: it has changed what the write relies on.
 func Overtaken(err error) bool {
 	c, ok := errors.AsType[*storage.ConflictError](err)
-	return ok && c.Expected.Kind != storage.ExpectNoAnswer
+	return ok && c.Expected.Kind != storage.ExpectNoAnswer && c.Expected.Kind != storage.ExpectStated
 }
 
 // overtakenIn reports whether it is that resource that was changed since it was read.

@@ -24,6 +24,12 @@ func (l *Ledger) Failed(doing string, err error) error {
 		return fmt.Errorf("%s: %w", doing, &OvertakenError{conflict})
 	case errors.As(err, &own):
 		return own
+	case deletedMeanwhile(err) != nil:
+		return deletedMeanwhile(err)
+	case errors.Is(err, storage.ErrPreparing):
+		later := abi.Errorf(abi.CodeServiceUnavailable, "the node is still finding out what an older version has written: it deletes nothing before")
+		later.RetryAfter = 10
+		return later
 	case errors.Is(err, storage.ErrFailed), errors.Is(err, storage.ErrClosed):
 		down := abi.Errorf(abi.CodeServiceUnavailable, "the node cannot write to its disk and takes no more work")
 		down.RetryAfter = 10
@@ -45,4 +51,13 @@ func (l *Ledger) Failed(doing string, err error) error {
 		return abi.Errorf(abi.CodeClientClosedRequest, "the client left while %s", doing)
 	}
 	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// deletedMeanwhile says what a write refers to that was just deleted, nil for other errors.
+func deletedMeanwhile(err error) error {
+	c, ok := errors.AsType[*storage.ConflictError](err)
+	if !ok || c.Expected.Kind != storage.ExpectStated {
+		return nil
+	}
+	return abi.NotFound(c.Expected.Resource.Object, c.Expected.Resource.ID)
 }

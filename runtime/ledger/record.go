@@ -25,6 +25,7 @@ type Record struct {
 	Text       []byte // the payload when it is encoded already
 	Transcript storage.TranscriptOp
 	Intake     storage.IntakeOp
+	Erase      *storage.Erasure
 	// Read is the event that stated the resource as its writer has read it: the batch takes
 	// effect only if nothing has stated it since. 0 expects nothing.
 	Read storage.Position
@@ -64,7 +65,7 @@ func Encode(records ...Record) ([]storage.Record, error) {
 	for i, r := range records {
 		out[i] = storage.Record{
 			Kind: r.Kind, Resource: abi.ResourcePointer{Object: r.Object, ID: r.ID}, Sequence: r.Sequence,
-			Created: r.Created, Hint: r.Hint, Restricted: r.Restricted, Transcript: r.Transcript, Intake: r.Intake,
+			Created: r.Created, Hint: r.Hint, Restricted: r.Restricted, Transcript: r.Transcript, Intake: r.Intake, Erase: r.Erase,
 		}
 		var err error
 		if out[i].State, err = encodeState(r.State); err != nil {

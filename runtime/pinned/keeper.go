@@ -62,16 +62,17 @@ func recall[K comparable, V any](k *Keeper, all map[K]V, key K) (value V, ok boo
 	return value, ok
 }
 
-// KeepModule puts a module into the blob store, once.
+// KeepModule puts a module into the blob store, if it is not there, and keeps it from being swept until what it is
+// kept for tells of it.
 func (k *Keeper) KeepModule(ctx context.Context, digest string) error {
-	if _, ok := recall(k, k.modules, digest); ok {
-		return nil
-	}
 	hash, err := journal.ParseHash(digest)
 	if err != nil {
 		return err
 	}
-	if !k.has(ctx, hash) { // a damaged one is written again
+	if _, ok := recall(k, k.modules, digest); ok && k.parts.Blobs.Keep(hash) {
+		return nil
+	}
+	if !k.parts.Blobs.Keep(hash) || !k.has(ctx, hash) { // a damaged one is written again
 		wasm, err := k.parts.Modules.Wasm(ctx, digest)
 		if err != nil {
 			return err
@@ -96,7 +97,9 @@ func (k *Keeper) has(ctx context.Context, hash storage.Hash) bool {
 // KeepPersona puts a Persona's JSON into the blob store, once, and returns its hash.
 func (k *Keeper) KeepPersona(ctx context.Context, p *personas.Persona) (string, error) {
 	if hash, ok := recall(k, k.hashes, p); ok {
-		return hash, nil
+		if h, err := journal.ParseHash(hash); err == nil && k.parts.Blobs.Keep(h) {
+			return hash, nil
+		}
 	}
 	h, _, err := k.parts.Blobs.Put(ctx, bytes.NewReader(p.Text), nil)
 	if err != nil {

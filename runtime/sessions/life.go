@@ -32,16 +32,16 @@ func (k *Keeper) ResumeSession(ctx context.Context, c *desk.Caller, r *desk.Retr
 	})
 }
 
-// DeleteSession closes a Session, has it shown to nobody any more, and frees its references. Its
-// events stay in the log, and its Tasks and their receipts as they are. A retry with the key of
-// the first time succeeds, although the Session is gone.
-func (k *Keeper) DeleteSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) (desk.Doc, error) {
-	s, release, err := k.parts.Desk.OpenDeleted(ctx, c, id)
-	if err != nil {
-		return desk.Doc{}, err
-	}
-	defer release()
-	return k.parts.Desk.Once(ctx, c, r, s.Workspace(), func(idem *storage.Idempotency) (doc desk.Doc, err error) {
+// DropSession closes a Session, has it shown to nobody any more, frees its references, and has it erased. A retry with
+// the key of the first time succeeds, although the Session is gone.
+func (k *Keeper) DropSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) (desk.Doc, error) {
+	// What is gone has no Workspace any more that could scope its Idempotency-Keys.
+	return k.parts.Desk.Once(ctx, c, r, "", func(idem *storage.Idempotency) (doc desk.Doc, err error) {
+		s, release, err := k.parts.Desk.OpenSession(ctx, c, id)
+		if err != nil {
+			return desk.Doc{}, err
+		}
+		defer release()
 		err = s.Change(ctx, func(next *abi.Session, sequence uint64) error {
 			if !next.DeletedAt.IsZero() {
 				return abi.NotFound(abi.ObjectSession, id)
@@ -53,7 +53,8 @@ func (k *Keeper) DeleteSession(ctx context.Context, c *desk.Caller, r *desk.Retr
 			next.State, next.DeletedAt, next.Refs = abi.SessionClosed, abi.At(k.parts.Now()), nil
 			next.UpdatedAt = next.DeletedAt
 			rec := ledger.Record{Kind: abi.EventSessionDeleted, Object: abi.ObjectSession, ID: id, Sequence: sequence, State: next}
-			doc, err = k.parts.Desk.Commit(c, id, next.WorkspaceID, idem, desk.StatusNoContent, append([]ledger.Record{rec}, freed...)...)
+			history := ledger.Record{Kind: abi.EventHistoryDeleted, Object: abi.ObjectSession, ID: id, Sequence: sequence + 1}
+			doc, err = k.parts.Desk.Commit(c, id, next.WorkspaceID, idem, desk.StatusNoContent, append([]ledger.Record{rec, history}, freed...)...)
 			return err
 		})
 		return doc, err

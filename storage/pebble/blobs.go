@@ -36,6 +36,7 @@ type blobStore struct {
 	removing sync.Mutex
 
 	stored, storedBytes atomic.Uint64
+	sizes               sizes
 }
 
 // openBlobs makes the folder and removes what a crash has left unfinished.
@@ -143,7 +144,7 @@ func (b *blobStore) keep(temp string, h storage.Hash) error {
 			return err
 		}
 	}
-	if err := b.fs.Rename(temp, b.name(h)); err != nil {
+	if err := b.sizes.change(b, h, func() error { return b.fs.Rename(temp, b.name(h)) }); err != nil {
 		return err
 	}
 	// Another Put may have made the folder a moment ago and not synced it yet.

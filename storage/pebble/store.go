@@ -254,6 +254,7 @@ func (s *Store) open() error {
 	s.committed.Go(s.commitLoop)
 	s.committed.Go(s.syncLoop)
 	go s.loadKeys() // Close waits for it, as for any reader
+	s.committed.Go(s.countBlobs)
 	if !s.prepared.Load() {
 		s.committed.Go(s.prepareErasing)
 	}

@@ -215,7 +215,9 @@ func (b *blobStore) remove(h storage.Hash) (size int64, err error) {
 	}
 	// The name goes first, for a large file takes its time.
 	aside := b.fs.PathJoin(b.dir, unfinishedDir, "gone."+strconv.FormatUint(b.temp.Add(1), 10))
-	ran, err := b.kept.unless(h, func() error { return b.fs.Rename(b.name(h), aside) })
+	ran, err := b.kept.unless(h, func() error {
+		return b.sizes.change(b, h, func() error { return b.fs.Rename(b.name(h), aside) })
+	})
 	if err != nil || !ran {
 		return -1, err
 	}
@@ -291,4 +293,10 @@ func (g *guardFS) removeOld(dir string, logs []string) error {
 		}
 	}
 	return nil
+}
+
+// Used returns how many bytes the store takes on the disk: its database, the log of that, and the blobs.
+func (s *Store) Used() int64 {
+	m := s.Metrics()
+	return int64(m.DiskBytes) + s.blobs.sizes.bytes()
 }

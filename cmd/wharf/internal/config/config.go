@@ -240,8 +240,13 @@ type Storage struct {
 	Memtable int64
 }
 
-// Retention says how long things are kept. Events 0 is for ever.
+// Retention says how long things are kept. 0 is for ever.
 type Retention struct {
+	Tasks       time.Duration // after they have ended
+	Sessions    time.Duration // after they were closed
+	Artifacts   time.Duration // those of no Task
+	Size        int64         // of the log and its blobs, in bytes
+	Interval    time.Duration // between two looks for what is too old
 	Events      time.Duration
 	Idempotency time.Duration
 	Deliveries  time.Duration

@@ -42,7 +42,7 @@ func Groups() []Group {
 		{"settings", "What config.get answers: any values, by plugin and name."},
 		{"receipts", "Proofs of what Tasks did."},
 		{"storage", "The embedded store."},
-		{"retention", "How long things are kept. Resources are kept for ever; events and idempotency records need not be."},
+		{"retention", "How long things are kept. Nothing that has to do with a Task goes before it has ended, and receipts stay."},
 		{"connectors", "Deliveries to Connectors."},
 		{"webhooks", "Deliveries to receivers of events."},
 		{"tool_servers", "Servers of tools that tenants add while the node runs ([tools.md](tools.md))."},
@@ -263,9 +263,20 @@ func webhookSettings() []Setting {
 }
 
 func retentionSettings() []Setting {
+	const forever = 100 * 365 * 24 * time.Hour
 	return []Setting{
-		set("retention.events", "0", period(0, 100*365*24*time.Hour), func(c *Config) *time.Duration { return &c.Retention.Events },
-			"How long events are kept. 0 is for ever. Resources outlive their events; a cursor older than this answers cursor_expired. Files in blobs/, which hold large values, are not removed with them: the database shrinks, that folder does not."),
+		set("retention.tasks", "0", period(0, forever), func(c *Config) *time.Duration { return &c.Retention.Tasks },
+			"How long Tasks are kept after they have ended, with all that belongs to them: events, Outcomes, Artifacts, and the content that nothing else refers to. 0 is for ever. Receipts stay. A Workspace may have its own (retention.task_days), and Holds keep what they are on."),
+		set("retention.sessions", "0", period(0, forever), func(c *Config) *time.Duration { return &c.Retention.Sessions },
+			"How long Sessions are kept after they were closed, with their Messages and Tasks. 0 is for ever."),
+		set("retention.artifacts", "0", period(0, forever), func(c *Config) *time.Duration { return &c.Retention.Artifacts },
+			"How long Artifacts that belong to no Task are kept. 0 is for ever."),
+		set("retention.size", "0", size(0, 1<<50), func(c *Config) *int64 { return &c.Retention.Size },
+			"How much room the log and the content beside it may take. Beyond it the oldest Tasks that have ended are erased, whatever their age. 0 is all that there is."),
+		set("retention.interval", "10m", period(time.Second, 24*time.Hour), func(c *Config) *time.Duration { return &c.Retention.Interval },
+			"How often what is too old is looked for."),
+		set("retention.events", "0", period(0, forever), func(c *Config) *time.Duration { return &c.Retention.Events },
+			"How long events are kept. 0 is for ever. Resources outlive their events; a cursor older than this answers cursor_expired."),
 		set("retention.idempotency", "24h", period(24*time.Hour, 30*24*time.Hour), func(c *Config) *time.Duration { return &c.Retention.Idempotency },
 			"How long the answer to an Idempotency-Key is kept."),
 		set("retention.deliveries", "8d", period(24*time.Hour, 60*24*time.Hour), func(c *Config) *time.Duration { return &c.Retention.Deliveries },

@@ -528,31 +528,3 @@ func (n *Node) close(ctx context.Context) (err error) {
 	}
 	return err
 }
-
-// retentionInterval is how often old events are looked for.
-const retentionInterval = 10 * time.Minute
-
-// retain removes old events until ctx ends, if the configuration wants that.
-func (n *Node) retain(ctx context.Context) {
-	keep := n.options.Config.Retention.Events
-	store, ok := n.store.(storage.Retainer)
-	if keep == 0 || !ok {
-		return
-	}
-	tick := time.NewTicker(retentionInterval)
-	defer tick.Stop()
-	for {
-		removed, err := store.Retain(ctx, time.Now().Add(-keep))
-		switch {
-		case err != nil && ctx.Err() == nil:
-			n.log.Error("old events could not be removed", "error", err)
-		case removed > 0:
-			n.log.Info("removed old events", "count", removed)
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-	}
-}

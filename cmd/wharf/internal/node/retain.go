@@ -1,0 +1,141 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/wharf-dev/wharf/runtime/deletion"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+const (
+	// sizeInterval is how often the room is measured that the store takes, where that is limited.
+	sizeInterval = 5 * time.Second
+	// reclaimInterval is how long what was erased stays in the files at most, while the disk keeps up.
+	reclaimInterval = time.Minute
+	// sweepInterval is how long all blobs are looked at in turn: those of a writer that has died are
+	// found in that time.
+	sweepInterval = 24 * time.Hour
+)
+
+// sized is a store that says how much room it takes.
+type sized interface{ Used() int64 }
+
+// retention removes what is too old or too much, and erases what was deleted.
+type retention struct {
+	*Node
+	part      int  // of the blobs, to be looked at next
+	reclaimed bool // nothing was erased since the files have given back what was
+}
+
+// retain works until ctx ends.
+func (n *Node) retain(ctx context.Context) {
+	r := &retention{Node: n, reclaimed: true}
+	c := n.options.Config.Retention
+	age, room, files := time.NewTicker(c.Interval), time.NewTicker(sizeInterval), time.NewTicker(reclaimInterval)
+	blobs := time.NewTicker(sweepInterval / storage.SweepParts)
+	for _, t := range []*time.Ticker{age, room, files, blobs} {
+		defer t.Stop()
+	}
+	r.expire(ctx)
+	r.erase(ctx)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-n.engine.Woken():
+			r.erase(ctx)
+		case <-age.C:
+			r.expire(ctx)
+			r.erase(ctx)
+		case <-room.C:
+			r.shrink(ctx)
+		case <-files.C:
+			r.reclaim(ctx)
+		case <-blobs.C:
+			r.sweep(ctx, r.part)
+			r.part = (r.part + 1) % storage.SweepParts
+		}
+	}
+}
+
+// failed logs an error of the work, unless that has to end.
+func (r *retention) failed(ctx context.Context, doing string, err error) {
+	if err != nil && ctx.Err() == nil {
+		r.log.Error("retention: "+doing+" has failed", "error", err)
+	}
+}
+
+// expire removes what is too old.
+func (r *retention) expire(ctx context.Context) {
+	c := r.options.Config.Retention
+	removed, err := r.engine.Expire(ctx, deletion.Limits{Tasks: c.Tasks, Sessions: c.Sessions, Artifacts: c.Artifacts})
+	r.failed(ctx, "removing what is too old", err)
+	r.tell(removed, "it was too old")
+	if store, ok := r.store.(storage.Retainer); ok && c.Events > 0 {
+		events, err := store.Retain(ctx, time.Now().Add(-c.Events))
+		r.failed(ctx, "removing old events", err)
+		if events > 0 {
+			r.log.Info("removed old events", "count", events)
+		}
+	}
+}
+
+func (r *retention) tell(removed deletion.Removed, why string) {
+	if removed.Total() > 0 {
+		r.reclaimed = false
+		r.log.Info("retention has removed something: "+why, "tasks", removed.Tasks, "sessions", removed.Sessions, "artifacts", removed.Artifacts)
+	}
+}
+
+// erase erases what was deleted, and the blobs that nothing refers to any more.
+func (r *retention) erase(ctx context.Context) {
+	erased, err := r.engine.Erase(ctx)
+	r.failed(ctx, "erasing what was deleted", err)
+	if erased > 0 {
+		r.reclaimed = false
+	}
+	r.sweep(ctx, -1)
+}
+
+// shrink erases the oldest Tasks while the store takes too much room. What is erased is given back at once, so that the next
+// look sees it.
+func (r *retention) shrink(ctx context.Context) {
+	limit := r.options.Config.Retention.Size
+	store, ok := r.store.(sized)
+	if limit == 0 || !ok || store.Used() <= limit {
+		return
+	}
+	const spare = 50 // one of so many parts more, so that not every moment has too much again
+	removed, err := r.engine.Shrink(ctx, store.Used()-limit+limit/spare)
+	r.failed(ctx, "removing what is too much", err)
+	r.tell(removed, "there was too much")
+	r.sweep(ctx, -1)
+	r.reclaim(ctx)
+}
+
+// sweep removes superfluous blobs, those of a part or, with -1, only those of what was just erased.
+func (r *retention) sweep(ctx context.Context, part int) {
+	store, ok := r.store.(storage.Eraser)
+	if !ok {
+		return
+	}
+	_, err := store.Sweep(ctx, part)
+	if !errors.Is(err, storage.ErrPreparing) {
+		r.failed(ctx, "removing content that nothing refers to", err)
+	}
+}
+
+// reclaim has the files give back what was erased.
+func (r *retention) reclaim(ctx context.Context) {
+	store, ok := r.store.(storage.Eraser)
+	if !ok || r.reclaimed {
+		return
+	}
+	if err := store.Reclaim(ctx); err != nil {
+		r.failed(ctx, "giving back room", err)
+		return
+	}
+	r.reclaimed = true
+}

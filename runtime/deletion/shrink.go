@@ -1,0 +1,104 @@
+package deletion
+
+import (
+	"context"
+	"time"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// Shrink erases the oldest Tasks that have ended, whosever they are, until their events and blobs took as many bytes as
+// are too many.
+func (k *Keeper) Shrink(ctx context.Context, tooMany int64) (removed Removed, err error) {
+	if k.eraser == nil || tooMany <= 0 {
+		return removed, nil
+	}
+	until := k.freed() + uint64(tooMany)
+	heads, err := k.heads(ctx)
+	if err != nil {
+		return removed, err
+	}
+	for k.freed() < until && ctx.Err() == nil {
+		h := oldest(heads)
+		if h == nil {
+			break
+		}
+		n, err := h.erase(ctx)
+		removed.Tasks += n
+		if err != nil {
+			return removed, err
+		}
+	}
+	return removed, ctx.Err()
+}
+
+// freed is how many bytes were erased since the store was opened.
+func (k *Keeper) freed() uint64 {
+	e := k.eraser.Erased()
+	return e.EventBytes + e.BlobBytes
+}
+
+// head goes through the Tasks of a Workspace, the oldest first.
+type head struct {
+	*place
+	page storage.Page
+	list []storage.Resource
+	more bool
+}
+
+func (k *Keeper) heads(ctx context.Context) (all []*head, err error) {
+	err = k.eachWorkspace(ctx, func(in *place) error {
+		h := &head{place: in, page: storage.Page{Limit: tasksAtOnce, Oldest: true}, more: true}
+		all = append(all, h)
+		return h.fill(ctx)
+	})
+	return all, err
+}
+
+// fill reads the next Tasks, once none are left of those that were read.
+func (h *head) fill(ctx context.Context) (err error) {
+	if len(h.list) > 0 || !h.more {
+		return nil
+	}
+	h.list, h.more, err = h.k.parts.Store.List(ctx, h.tenant, abi.ObjectTask, storage.Scope{Object: abi.ObjectWorkspace, ID: h.about.ID}, h.page)
+	if err != nil {
+		return h.k.parts.Ledger.Failed("listing what may go", err)
+	}
+	if n := len(h.list); n > 0 {
+		h.page.After = h.list[n-1].ID
+	}
+	return nil
+}
+
+// oldest returns the one whose next Task is the oldest, nil for none.
+func oldest(heads []*head) (first *head) {
+	for _, h := range heads {
+		if len(h.list) > 0 && (first == nil || h.list[0].ID < first.list[0].ID) {
+			first = h
+		}
+	}
+	return first
+}
+
+// erase erases those of the Tasks that were read which have ended, and reads the next.
+func (h *head) erase(ctx context.Context) (int, error) {
+	before := h.removed.Tasks
+	for _, res := range h.list {
+		if res.Err != nil {
+			continue
+		}
+		if err := h.task(ctx, res, h.k.parts.Now().Add(-settling)); err != nil {
+			return 0, err
+		}
+	}
+	h.list = nil
+	err := h.flush(ctx)
+	if err == nil {
+		err = h.fill(ctx)
+	}
+	return h.removed.Tasks - before, err
+}
+
+// settling is how long ago a Task must have ended that goes for its size: whoever waits for it sees how it ended.
+const settling = time.Minute
