@@ -31,7 +31,7 @@ Task, and what its plugin has made.`,
 		example: `  wharf artifact list --task task_01K0...
   wharf artifact get art_01K0...
   wharf artifact get art_01K0... --output report.pdf`,
-	}, a.artifactListCommand(), a.artifactShowCommand(), a.artifactGetCommand())
+	}, a.artifactListCommand(), a.artifactShowCommand(), a.artifactGetCommand(), a.artifactDeleteCommand())
 }
 
 func (a *app) artifactListCommand() *cobra.Command {

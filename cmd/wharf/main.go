@@ -100,7 +100,7 @@ Start with "wharf demo": it sends a real document through all of it.`,
 		&cobra.Group{ID: "data", Title: "Look after a node:"},
 	)
 	a.add(cmd, "start", a.demoCommand(), a.serveCommand())
-	a.add(cmd, "client", a.agentCommand(), a.harnessCommand(), a.taskCommand(), a.artifactCommand(), a.sessionCommand(), a.inboxCommand(), a.keyCommand(), a.tokenCommand(), a.vaultCommand(), a.personaCommand(), a.quotaCommand(), a.connectorCommand(), a.webhookCommand(), a.toolServerCommand(), a.mcpCommand(), a.acpCommand(), a.a2aCommand())
+	a.add(cmd, "client", a.agentCommand(), a.harnessCommand(), a.taskCommand(), a.artifactCommand(), a.sessionCommand(), a.inboxCommand(), a.holdCommand(), a.keyCommand(), a.tokenCommand(), a.vaultCommand(), a.personaCommand(), a.quotaCommand(), a.connectorCommand(), a.webhookCommand(), a.toolServerCommand(), a.mcpCommand(), a.acpCommand(), a.a2aCommand())
 	a.add(cmd, "proof", a.receiptCommand(), a.exportCommand(), a.confine(a.verifyCommand()), a.confine(a.testCommand()))
 	a.add(cmd, "data", a.configCommand(), a.pluginCommand(), a.skillCommand(), a.doctorCommand(), a.backupCommand(), a.restoreCommand())
 	cmd.AddCommand(a.versionCommand(), a.explainCommand(), exitCodesTopic())

@@ -194,18 +194,11 @@ What happens in one of them afterwards does not happen in the other.`,
 func (a *app) sessionDeleteCommand() *cobra.Command {
 	return a.node(page{
 		use:   "delete ID",
-		short: "Close a Session and show it nowhere any more",
-		long: `Delete closes a Session, and shows it to nobody any more. Its events stay in the log until
-retention removes them, and its Tasks and their receipts as they are.`,
+		short: "Delete a Session, with its Messages and Tasks",
+		long: `Delete closes a Session, shows it to nobody any more, and erases it with its Messages and its
+Tasks, once those that run have ended and nothing that was forked from it is left. Receipts
+stay.`,
 		example: "  wharf session delete sess_01K0...",
 		args:    oneArg(aSession),
-	}, steps(func(ctx context.Context, c *client.Client, args []string) error {
-		if err := c.Send(ctx, client.Delete("/wharf/v1/sessions/{}", args[0])); err != nil {
-			return hint(err, abi.CodeResourceNotFound, "wharf session list")
-		}
-		if !a.json {
-			a.out.Line(args[0], " is deleted")
-		}
-		return nil
-	}))
+	}, a.deletes("/wharf/v1/sessions/{}", "wharf session list"))
 }

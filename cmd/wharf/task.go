@@ -27,7 +27,7 @@ run again with other answers, and continued from any point.`,
   wharf task answer task_01K0... --approve
   wharf task replay task_01K0... --wait`,
 	}, a.taskSubmitCommand(), a.taskGetCommand(), a.taskListCommand(),
-		a.taskTailCommand(), a.taskAnswerCommand(), a.taskCancelCommand(),
+		a.taskTailCommand(), a.taskAnswerCommand(), a.taskCancelCommand(), a.taskDeleteCommand(),
 		a.taskReplayCommand(), a.taskForkCommand(), a.taskDiffCommand(), a.taskReceiptsCommand())
 }
 

@@ -300,7 +300,7 @@ var ownWrites = []string{
 	"CreateAgent", "UpdateAgent", "CloneAgent", "CreateHarness", "UpdateHarness", "CreateHook", "UpdateHook", "UpdatePlan", "UpdatePlanStep", "Inject", "ReplaceInjection", "Remind",
 	"InstallPlugin", "InstallPackage", "RollbackPlugin", "EnablePlugin", "DisablePlugin", "InstallSkillBundle", "UpdateSkillBundle", "UpgradeSkillBundle", "RollbackSkillBundle", "CreateBlock", "UpdateBlock", "AddToArchive", "ImportMemory",
 	"SkillBundle", // none is installed
-	"ClonePersona", "CreateToolServer", "UpdateToolServer", "CreateCustomTool", "CreateWebhook", "UpdateWebhook", "RotateWebhook", "RedriveWebhookDelivery", "RedriveWebhookDeliveries", "CreateSession", "TruncateSession", "SubmitTask", "SubmitTaskIn", "SessionsCalled",
+	"PlaceHold", "ReleaseHold", "ClonePersona", "CreateToolServer", "UpdateToolServer", "CreateCustomTool", "CreateWebhook", "UpdateWebhook", "RotateWebhook", "RedriveWebhookDelivery", "RedriveWebhookDeliveries", "CreateSession", "TruncateSession", "SubmitTask", "SubmitTaskIn", "SessionsCalled",
 }
 
 // carelessNode serves a data folder to careless adapters.

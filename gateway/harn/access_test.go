@@ -91,6 +91,7 @@ var fixtures = map[string]func(n *node, t *testing.T) string{
 // bodies are the requests of routes for which what follows from the schema will not do.
 var bodies = map[string]object{
 	"createConnector":     {"provider": "generic", "plugin": "echo#main"},
+	"placeHold":           {"resource_id": "ws_default", "reason": "case 1"},
 	"createVault":         {"workspace_id": "ws_default", "provider": "local", "capabilities": []string{"read", "write"}},
 	"updateVault":         {"capabilities": []string{"read", "write"}},
 	"createToolServer":    {"workspace_id": "ws_default", "name": "tools", "url": "https://tools.test/mcp"},

@@ -26,6 +26,7 @@ var smallLists = map[string]string{
 	"/v1/outcomes":                 "what Tasks say of themselves, of at most 64 KiB",
 	"/wharf/v1/connectors/{connector_id}/dead-letters": "why each was put aside, and no delivery",
 	"/wharf/v1/connectors/{connector_id}/redrive":      "the same",
+	"/wharf/v1/holds":                            "no metadata, and a reason of 1,000 bytes",
 	"/wharf/v1/keys":                             "no metadata, and a name of 200 bytes",
 	"/wharf/v1/vaults/{vault_id}/secrets":        "names, and no values",
 	"/wharf/v1/webhooks/{webhook_id}/deliveries": "which event each is of, and what became of it",

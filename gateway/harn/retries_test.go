@@ -235,6 +235,12 @@ func retried(t *testing.T, n *node) []*keyed {
 	post("verifyReceipt", "/v1/receipts/"+receiptID+"/verify", nil)
 
 	post("registerArtifact", "/v1/artifacts", object{"kind": "file", "mime_type": "text/plain", "visibility": "internal", "content": "aGk="})
+	add("deleteTask", "DELETE", "/wharf/v1/tasks/"+ended(), nil)
+	artifact := made("/v1/artifacts", object{"kind": "file", "mime_type": "text/plain", "visibility": "internal", "content": "aGk="})
+	add("deleteArtifact", "DELETE", "/wharf/v1/artifacts/"+artifact, nil)
+	post("placeHold", "/wharf/v1/holds", object{"resource_id": n.session(t), "reason": "case 1"})
+	held := made("/wharf/v1/holds", object{"resource_id": n.session(t), "reason": "case 2"})
+	post("releaseHold", "/wharf/v1/holds/"+held+"/release", nil)
 	post("createWorkspace", "/v1/workspaces", object{"name": "w", "root": "/w"})
 	workspace := made("/v1/workspaces", object{"name": "w", "root": "/w"})
 	add("updateWorkspace", "PATCH", "/v1/workspaces/"+workspace, object{"name": "v"}).after = func(n *node, t *testing.T) {

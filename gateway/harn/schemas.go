@@ -84,7 +84,7 @@ func (a *Adapter) Schemas() map[string]gateway.Schema {
 // listed names what there are lists of.
 var listed = []string{"Task", "Outcome", "Session", "Branch", "Message", "Event", "Artifact", "Workspace", "Persona", "Receipt",
 	"Memory", "Vault", "VaultSecret", "Connector", "DeadLetter", "WebhookEndpoint", "WebhookDelivery", "ToolServer", "SkillBundle", "Skill", "Quota", "PermissionRequest", "APIKey",
-	"Capability", "Tool"}
+	"Capability", "Tool", "Hold"}
 
 func taskSchemas() map[string]schema {
 	return map[string]schema{
@@ -278,7 +278,8 @@ func workspaceSchemas() map[string]schema {
 			null("host", "repository", "tenant_id", "quota_id", "image", "sandbox_backend"), but(schema{"connectors": listOf(text())})),
 		"CreateWorkspaceRequest": requestOf[abi.CreateWorkspaceRequest]("A Workspace.", null("image", "sandbox_backend")),
 		"UpdateWorkspaceRequest": requestOf[abi.UpdateWorkspaceRequest]("What to change.", but(schema{"quota_id": nullable(text())}),
-			says(map[string]string{"quota_id": "Needs the scope quotas:write as well."})),
+			says(map[string]string{"quota_id": "Needs the scope quotas:write as well.", "retention": "Needs the scope admin as well. null: as the node has it."})),
+		"WorkspaceRetention": of[abi.WorkspaceRetention]("How long things of a Workspace are kept, in days. 0 is for ever; what is not stated is as the node has it."),
 	}
 }
 

@@ -13,6 +13,9 @@ import (
 // holdID returns the id of the Hold on a resource: one has at most one.
 func holdID(resource string) string { return abi.IDPrefix(abi.ObjectHold) + resource }
 
+// maxReason is how long a reason may be, in bytes.
+const maxReason = 1000
+
 // heldObjects are what Holds can be placed on.
 func heldObjects() []abi.Object {
 	return []abi.Object{abi.ObjectWorkspace, abi.ObjectSession, abi.ObjectTask, abi.ObjectArtifact}
@@ -23,6 +26,9 @@ func heldObjects() []abi.Object {
 func (k *Keeper) PlaceHold(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.PlaceHoldRequest) (desk.Doc, error) {
 	if err := desk.CheckPresent("reason", req.Reason); err != nil {
 		return desk.Doc{}, err
+	}
+	if len(req.Reason) > maxReason {
+		return desk.Doc{}, abi.InvalidParam("reason", "reason has %d bytes, more than %d", len(req.Reason), maxReason)
 	}
 	about, workspace, err := k.held(ctx, c, req.ResourceID)
 	if err != nil {

@@ -17,7 +17,7 @@ type sessionChange = func(context.Context, *desk.Caller, *desk.Retry, string) (d
 func TestLifeOfASession(t *testing.T) {
 	r := newRoom(t)
 	changes := func() map[string]sessionChange {
-		return map[string]sessionChange{"pause": r.PauseSession, "resume": r.ResumeSession, "close": r.CloseSession, "delete": r.DeleteSession}
+		return map[string]sessionChange{"pause": r.PauseSession, "resume": r.ResumeSession, "close": r.CloseSession, "delete": r.DropSession}
 	}
 	for _, c := range []struct {
 		done []string
@@ -75,18 +75,18 @@ func TestDeletedSessionsAreGone(t *testing.T) {
 	id := doc.ID
 	r.say(t, id, "one")
 	retry := roomtest.Retry("once", "")
-	if _, err := r.DeleteSession(ctx, r.Root(), retry, id); err != nil {
+	if _, err := r.DropSession(ctx, r.Root(), retry, id); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if _, err := r.DeleteSession(ctx, r.Root(), retry, id); err != nil {
+		if _, err := r.DropSession(ctx, r.Root(), retry, id); err != nil {
 			t.Errorf("a retry: %v", err)
 		}
 		keep := 1
 		_, gets := r.Desk.Get(ctx, r.Root(), abi.ObjectSession, id)
 		_, reads := r.Desk.Messages(ctx, r.Root(), id, desk.Page{Limit: 9})
 		_, follows := r.Desk.Subscribe(ctx, r.Root(), desk.Filter{SessionID: id}, 0)
-		_, deletes := r.DeleteSession(ctx, r.Root(), nil, id)
+		_, deletes := r.DropSession(ctx, r.Root(), nil, id)
 		_, updates := r.UpdateSession(ctx, r.Root(), nil, id, abi.UpdateSessionRequest{})
 		_, resumes := r.ResumeSession(ctx, r.Root(), nil, id)
 		_, truncates := r.TruncateSession(ctx, r.Root(), nil, id, abi.TruncateSessionRequest{KeepTurns: &keep})

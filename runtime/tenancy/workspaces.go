@@ -62,7 +62,7 @@ func (d *Directory) UpdateWorkspace(ctx context.Context, c *desk.Caller, r *desk
 			if err != nil {
 				return desk.Doc{}, err
 			}
-			if err := cmp.Or(setWorkspace(&w, &req), d.setWorkspaceQuota(ctx, c, &w, req.QuotaID)); err != nil {
+			if err := cmp.Or(setWorkspace(&w, &req), setRetention(c, &w, req.Retention), d.setWorkspaceQuota(ctx, c, &w, req.QuotaID)); err != nil {
 				return desk.Doc{}, err
 			}
 			w.UpdatedAt = abi.At(d.parts.Now())
@@ -90,6 +90,30 @@ func setWorkspace(w *abi.Workspace, req *abi.UpdateWorkspaceRequest) error {
 	}
 	if req.Metadata != nil {
 		w.Metadata = req.Metadata
+	}
+	return nil
+}
+
+// maxDays is the longest that things can be said to be kept for, in days.
+const maxDays = 36500
+
+// setRetention changes how long things of a Workspace are kept. It deletes what others have made, so it takes
+// an administrator.
+func setRetention(c *desk.Caller, w *abi.Workspace, change abi.Change[abi.WorkspaceRetention]) error {
+	if !change.Given {
+		return nil
+	}
+	if !c.Can(abi.ScopeAdmin) {
+		return desk.Denied(abi.ScopeAdmin)
+	}
+	for name, days := range map[string]*float64{"task_days": change.To.TaskDays, "session_days": change.To.SessionDays, "artifact_days": change.To.ArtifactDays} {
+		if days != nil && (*days < 0 || *days > maxDays) {
+			return abi.InvalidParam("retention."+name, "retention.%s must be from 0 to %d", name, maxDays)
+		}
+	}
+	w.Retention = nil
+	if change.To != (abi.WorkspaceRetention{}) {
+		w.Retention = &change.To
 	}
 	return nil
 }

@@ -1843,6 +1843,8 @@ struct wharf_task_t {
 	wharf_text connector_id;
 	wharf_text delivery_id;
 	wharf_text order_key;
+	/* `deleted_at` is set on a Task that is not shown any more. */
+	wharf_text deleted_at;
 };
 
 /* ModelPolicy says which models Tasks of a Persona may ask. Empty members allow all. */
@@ -4051,6 +4053,7 @@ WHARF_FN void wharf_put_task(wharf_writer *w, const wharf_task_t *v) {
 	if (v->connector_id.len) { wharf_put_name(w, wharf_str("connector_id")); wharf_put_text(w, v->connector_id); }
 	if (v->delivery_id.len) { wharf_put_name(w, wharf_str("delivery_id")); wharf_put_text(w, v->delivery_id); }
 	if (v->order_key.len) { wharf_put_name(w, wharf_str("order_key")); wharf_put_text(w, v->order_key); }
+	if (v->deleted_at.len) { wharf_put_name(w, wharf_str("deleted_at")); wharf_put_text(w, v->deleted_at); }
 	wharf_end_object(w);
 }
 
@@ -4092,6 +4095,7 @@ WHARF_FN void wharf_get_task(wharf_reader *r, wharf_task_t *v) {
 		else if (wharf_is(name, "connector_id")) { v->connector_id = wharf_get_text(r); }
 		else if (wharf_is(name, "delivery_id")) { v->delivery_id = wharf_get_text(r); }
 		else if (wharf_is(name, "order_key")) { v->order_key = wharf_get_text(r); }
+		else if (wharf_is(name, "deleted_at")) { v->deleted_at = wharf_get_text(r); }
 		else wharf_skip(r);
 	}
 }

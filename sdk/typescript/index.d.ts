@@ -1025,6 +1025,8 @@ export interface TaskDescription {
 	connector_id?: string;
 	delivery_id?: string;
 	order_key?: string;
+	/** `deleted_at` is set on a Task that is not shown any more. */
+	deleted_at?: Time;
 }
 
 /** ModelPolicy says which models Tasks of a Persona may ask. Empty members allow all. */

@@ -896,6 +896,8 @@ export class Task {
   connector_id: string = "";
   delivery_id: string = "";
   order_key: string = "";
+  /** `deleted_at` is set on a Task that is not shown any more. */
+  deleted_at: string = "";
 
   write(w: Writer): void {
     w.object();
@@ -939,6 +941,7 @@ export class Task {
     if (this.connector_id.length) { w.name("connector_id"); w.text(this.connector_id); }
     if (this.delivery_id.length) { w.name("delivery_id"); w.text(this.delivery_id); }
     if (this.order_key.length) { w.name("order_key"); w.text(this.order_key); }
+    if (this.deleted_at.length) { w.name("deleted_at"); w.text(this.deleted_at); }
     w.endObject();
   }
 
@@ -978,6 +981,7 @@ export class Task {
       else if (r.name == "connector_id") this.connector_id = r.text();
       else if (r.name == "delivery_id") this.delivery_id = r.text();
       else if (r.name == "order_key") this.order_key = r.text();
+      else if (r.name == "deleted_at") this.deleted_at = r.text();
       else r.skip();
     }
   }

@@ -63,14 +63,14 @@ func surface() []resource {
 			{"list", "listTasks", ""}, {"get", "getTask", ""}, {"submit", "submitTask", ""}, {"cancel", "cancelTask", ""},
 			{"fork", "forkTask", ""}, {"replay", "replayTask", ""}, {"append", "appendTaskMessage", ""},
 			{"events", "listTaskEvents", ""}, {"receipts", "listTaskReceipts", ""}, {"permissions", "listTaskPermissionRequests", ""},
-			{"record", "getRecord", ""}, {"bundle", "exportTask", ""}}},
+			{"record", "getRecord", ""}, {"bundle", "exportTask", ""}, {"delete", "deleteTask", ""}}},
 		{"messages", "Messages are what is said in Sessions.", []method{
 			{"get", "getMessage", ""}}},
 		{"outcomes", "Outcomes are what Tasks resulted in.", []method{
 			{"list", "listOutcomes", ""}, {"get", "getOutcome", ""}}},
 		{"artifacts", "Artifacts are files that Tasks and clients make.", []method{
 			{"list", "listArtifacts", ""}, {"get", "getArtifact", ""}, {"register", "registerArtifact", ""},
-			{"upload", "registerArtifact", mediaBytes}, {"content", "getArtifactContent", ""}}},
+			{"upload", "registerArtifact", mediaBytes}, {"content", "getArtifactContent", ""}, {"delete", "deleteArtifact", ""}}},
 		{"permissions", "Permissions are what Tasks ask people for.", []method{
 			{"list", "listPermissionRequests", ""}, {"get", "getPermissionRequest", ""}, {"respond", "respondPermissionRequest", ""}}},
 		{"receipts", "Receipts prove what Tasks did.", []method{
@@ -111,6 +111,8 @@ func surface() []resource {
 			{"list", "listVaults", ""}, {"get", "getVault", ""}, {"create", "createVault", ""}, {"update", "updateVault", ""},
 			{"secrets", "listVaultSecrets", ""}, {"store", "storeVaultSecret", ""}, {"removeSecret", "removeVaultSecret", ""},
 			{"rotateKey", "rotateVaultKey", ""}}},
+		{"holds", "Holds keep things from being deleted.", []method{
+			{"list", "listHolds", ""}, {"get", "getHold", ""}, {"place", "placeHold", ""}, {"release", "releaseHold", ""}}},
 		{"keys", "Keys are what clients show to a node.", []method{
 			{"list", "listKeys", ""}, {"create", "createKey", ""}, {"revoke", "revokeKey", ""}}},
 		{"quotas", "Quotas bound what Tasks may use.", []method{

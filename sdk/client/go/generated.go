@@ -197,6 +197,8 @@ type AppendTaskMessageRequest struct {
 type Artifact struct {
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
+	// Set on an Artifact that is not shown any more.
+	DeletedAt *time.Time `json:"deleted_at,omitzero"`
 	// Names the resource; it never changes.
 	ID string `json:"id"`
 	// What the content is.
@@ -1164,6 +1166,39 @@ type HeartbeatClientRequest struct {
 	Metadata map[string]any `json:"metadata,omitzero"`
 }
 
+// Hold: Something that must not be deleted: a legal hold.
+type Hold struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// Names the resource; it never changes.
+	ID string `json:"id"`
+	// The client's own: any object; {} if there is none.
+	Metadata map[string]any `json:"metadata"`
+	// The kind of resource.
+	// One of: hold.
+	Object string `json:"object"`
+	// The actor.
+	PlacedBy string `json:"placed_by"`
+	// Why, for people.
+	Reason string `json:"reason"`
+	// Set on a Hold that was released, by `released_by`.
+	ReleasedAt *time.Time `json:"released_at,omitzero"`
+	ReleasedBy *string    `json:"released_by,omitzero"`
+	// What is held.
+	Resource ResourcePointer `json:"resource"`
+	// When it last changed.
+	UpdatedAt   time.Time `json:"updated_at"`
+	WorkspaceID string    `json:"workspace_id"`
+}
+
+// HoldList: Part of a list of Hold resources.
+type HoldList struct {
+	Data []Hold `json:"data"`
+	// One of: list.
+	Object string   `json:"object"`
+	Page   PageInfo `json:"page"`
+}
+
 // InboxWait: The inbox that a Task waits for.
 type InboxWait struct {
 	Checkpoint string `json:"checkpoint"`
@@ -1321,6 +1356,25 @@ type ListEventsQuery struct {
 	SessionID *string `json:"session_id,omitzero"`
 	// Only what belongs to this task.
 	TaskID *string `json:"task_id,omitzero"`
+	// Only what belongs to this workspace.
+	WorkspaceID *string `json:"workspace_id,omitzero"`
+}
+
+// ListHoldsQuery: What listHolds may be asked with.
+type ListHoldsQuery struct {
+	// `page.previous_cursor` of a page, or any cursor of the list: what lies just before it is answered, in the same order. Not beside `cursor` or `offset`.
+	Before *string `json:"before,omitzero"`
+	// `page.next_cursor` of the page before.
+	Cursor *string `json:"cursor,omitzero"`
+	// Whether to tell how many the list has in all, as `page.total`. For the lists that take an `offset`. Messages are counted up to 10,000.
+	IncludeTotal *bool `json:"include_total,omitzero"`
+	// How many to answer with at most.
+	Limit *int64 `json:"limit,omitzero"`
+	// How many to leave out first, where the list shows all that there is: of the tenant, one Workspace or one Session. Not beside `cursor`.
+	Offset *int64 `json:"offset,omitzero"`
+	// `asc`: the oldest first. `desc`: the newest first.
+	// One of: asc, desc.
+	Order *string `json:"order,omitzero"`
 	// Only what belongs to this workspace.
 	WorkspaceID *string `json:"workspace_id,omitzero"`
 }
@@ -2367,6 +2421,13 @@ type PersonaWithinModelPolicy struct {
 	Providers []string `json:"providers,omitzero"`
 }
 
+// PlaceHoldRequest: What must not be deleted, and why.
+type PlaceHoldRequest struct {
+	Reason string `json:"reason"`
+	// Of a Workspace, a Session, a Task or an Artifact.
+	ResourceID string `json:"resource_id"`
+}
+
 // Plugin: A plugin that was installed while the node ran.
 type Plugin struct {
 	// When it was made.
@@ -3262,6 +3323,8 @@ type Task struct {
 	CreatedBy string `json:"created_by"`
 	// When the Task fails unless it has ended.
 	DeadlineAt *time.Time `json:"deadline_at,omitzero"`
+	// Set on a Task that is not shown any more.
+	DeletedAt *time.Time `json:"deleted_at,omitzero"`
 	// Why it failed, if it did.
 	Failure *Failure `json:"failure,omitzero"`
 	// Set on a Task that was forked from another.
@@ -3960,6 +4023,8 @@ type UpdateWorkspaceRequest struct {
 	// Needs the scope quotas:write as well.
 	QuotaID    *string `json:"quota_id,omitzero"`
 	Repository *string `json:"repository,omitzero"`
+	// Needs the scope admin as well. null: as the node has it.
+	Retention *WorkspaceRetention `json:"retention,omitzero"`
 }
 
 // UpgradeSkillBundleQuery: What upgradeSkillBundle may be asked with.
@@ -4315,7 +4380,9 @@ type Workspace struct {
 	// A Quota that bounds its Tasks.
 	QuotaID    *string `json:"quota_id,omitzero"`
 	Repository *string `json:"repository,omitzero"`
-	Root       string  `json:"root"`
+	// How long things of the Workspace are kept, where that is not as the node has it.
+	Retention *WorkspaceRetention `json:"retention,omitzero"`
+	Root      string              `json:"root"`
 	// Kept, and without effect.
 	SandboxBackend *string `json:"sandbox_backend,omitzero"`
 	TenantID       *string `json:"tenant_id,omitzero"`
@@ -4329,6 +4396,16 @@ type WorkspaceList struct {
 	// One of: list.
 	Object string   `json:"object"`
 	Page   PageInfo `json:"page"`
+}
+
+// WorkspaceRetention: How long things of a Workspace are kept, in days. 0 is for ever; what is not stated is as the node has it.
+type WorkspaceRetention struct {
+	// Of an Artifact that belongs to no Task.
+	ArtifactDays *float64 `json:"artifact_days,omitzero"`
+	// From the closing of a Session on, with its Messages and Tasks.
+	SessionDays *float64 `json:"session_days,omitzero"`
+	// From the end of a Task on, with all that belongs to it.
+	TaskDays *float64 `json:"task_days,omitzero"`
 }
 
 // The operations of a node, for [Client.Call].
@@ -4379,14 +4456,18 @@ var (
 	OpCreateWebhook = Operation{Name: "createWebhook", Method: "POST", Path: "/wharf/v1/webhooks", Keyed: true}
 	// OpCreateWorkspace: Create a Workspace. Needs the scope `workspaces:write`.
 	OpCreateWorkspace = Operation{Name: "createWorkspace", Method: "POST", Path: "/v1/workspaces", Keyed: true}
+	// OpDeleteArtifact: Delete an Artifact. It is shown nowhere any more, and its content is erased: at once, or with the Task whose plugin made it, for a replay needs it until then. Needs the scope `artifacts:write`.
+	OpDeleteArtifact = Operation{Name: "deleteArtifact", Method: "DELETE", Path: "/wharf/v1/artifacts/{artifact_id}", Keyed: true}
 	// OpDeleteConnector: Delete a Connector. Deliveries that are not handled yet are dropped. Tasks that were submitted go on. Needs the scope `connectors:write`.
 	OpDeleteConnector = Operation{Name: "deleteConnector", Method: "DELETE", Path: "/v1/connectors/{connector_id}", Keyed: true}
 	// OpDeleteFile: Remove a file of a Workspace. Needs the scope `workspaces:write`.
 	OpDeleteFile = Operation{Name: "deleteFile", Method: "DELETE", Path: "/v1/workspaces/{workspace_id}/files", Keyed: false}
 	// OpDeleteMemory: Forget a Memory's content. Needs the scope `memories:write`.
 	OpDeleteMemory = Operation{Name: "deleteMemory", Method: "DELETE", Path: "/v1/memories/{memory_id}", Keyed: true}
-	// OpDeleteSession: Delete a Session. It is closed, shown nowhere any more, and its references are free. Tasks that run end. Its events stay in the log until retention removes them, and its Tasks and their receipts as they are. Needs the scope `sessions:write`.
+	// OpDeleteSession: Delete a Session. It is closed, shown nowhere any more, and its references are free. Tasks that run end. Then it is erased with its Messages, its Tasks and all that belongs to them: at once, or when nothing that was forked from it is left. Receipts stay. One that a Hold is on, or on something in it, is refused with 423. Needs the scope `sessions:write`.
 	OpDeleteSession = Operation{Name: "deleteSession", Method: "DELETE", Path: "/wharf/v1/sessions/{session_id}", Keyed: true}
+	// OpDeleteTask: Delete a Task that has ended. It is shown nowhere any more, and is erased with its events, its Outcome, its Artifacts and all content that nothing else refers to: at once, or when the last replay or fork of it is. Messages stay with their Session, and its receipt stays. One that has not ended is refused with 409, and one that a Hold is on with 423. Needs the scope `tasks:write`.
+	OpDeleteTask = Operation{Name: "deleteTask", Method: "DELETE", Path: "/wharf/v1/tasks/{task_id}", Keyed: true}
 	// OpDeleteToolServer: Delete a server of tools. Calls that are under way fail, and the values of its headers are removed. Needs the scope `tools:write`.
 	OpDeleteToolServer = Operation{Name: "deleteToolServer", Method: "DELETE", Path: "/wharf/v1/tool-servers/{tool_server_id}", Keyed: true}
 	// OpDeleteWebhook: Delete a Webhook. What was still to be sent is dropped. Needs the scope `webhooks:write`.
@@ -4429,6 +4510,8 @@ var (
 	OpGetFile = Operation{Name: "getFile", Method: "GET", Path: "/v1/workspaces/{workspace_id}/files", Keyed: false}
 	// OpGetHealth: Tell whether the process lives.
 	OpGetHealth = Operation{Name: "getHealth", Method: "GET", Path: "/health", Keyed: false}
+	// OpGetHold: Get a Hold. Needs the scope `holds:read`.
+	OpGetHold = Operation{Name: "getHold", Method: "GET", Path: "/wharf/v1/holds/{hold_id}", Keyed: false}
 	// OpGetLiveness: Tell whether the process lives.
 	OpGetLiveness = Operation{Name: "getLiveness", Method: "GET", Path: "/healthz", Keyed: false}
 	// OpGetMemory: Get a Memory. Needs the scope `memories:read`.
@@ -4505,6 +4588,8 @@ var (
 	OpListDeadLetters = Operation{Name: "listDeadLetters", Method: "GET", Path: "/wharf/v1/connectors/{connector_id}/dead-letters", Keyed: false}
 	// OpListEvents: List events, oldest first. `page.next_cursor` is the id to give as `cursor`, or as `after_event_id`, next. An id that retention has passed answers 410 `cursor_expired`. Needs the scope `events:read`.
 	OpListEvents = Operation{Name: "listEvents", Method: "GET", Path: "/v1/events", Keyed: false}
+	// OpListHolds: List Holds, newest first. Needs the scope `holds:read`.
+	OpListHolds = Operation{Name: "listHolds", Method: "GET", Path: "/wharf/v1/holds", Keyed: false}
 	// OpListInjections: See what waits for a Session's Tasks, in the order in which it came. Needs the scope `messages:read`.
 	OpListInjections = Operation{Name: "listInjections", Method: "GET", Path: "/wharf/v1/sessions/{session_id}/injections", Keyed: false}
 	// OpListKeys: List API keys, newest first. Needs the scope `admin`.
@@ -4581,6 +4666,8 @@ var (
 	OpPauseSession = Operation{Name: "pauseSession", Method: "POST", Path: "/wharf/v1/sessions/{session_id}/pause", Keyed: true}
 	// OpPingToolServer: Ask a server of tools whether it is there. The node connects to it if need be, and asks what tools it has. That it does not answer is an answer, with `failure`. Needs the scope `tools:write`.
 	OpPingToolServer = Operation{Name: "pingToolServer", Method: "POST", Path: "/wharf/v1/tool-servers/{tool_server_id}/ping", Keyed: false}
+	// OpPlaceHold: Keep something from being deleted. Nobody can delete it until the Hold is released, and no retention does. That on a Workspace or a Session is for all that is in it. What has a Hold already keeps it, and gets the new reason. Needs the scope `holds:write`.
+	OpPlaceHold = Operation{Name: "placeHold", Method: "POST", Path: "/wharf/v1/holds", Keyed: true}
 	// OpPutFile: Write a file of a Workspace. A JSON body is `{"content": TEXT}` or `{"content_base64": …}`; any other media type is the content itself, of at most 100 MiB. Writing the same again changes nothing. Needs the scope `workspaces:write`.
 	OpPutFile = Operation{Name: "putFile", Method: "PUT", Path: "/v1/workspaces/{workspace_id}/files", Keyed: false}
 	// OpReadToolServerResource: Read a resource of a server of tools. The server is asked, at most 30 seconds, and the answer is in no log. A resource that the server does not know is a 400 or 404, as it says. Needs the scope `tools:write`.
@@ -4597,6 +4684,8 @@ var (
 	OpRedriveWebhookDelivery = Operation{Name: "redriveWebhookDelivery", Method: "POST", Path: "/wharf/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redrive", Keyed: true}
 	// OpRegisterArtifact: Register or upload an Artifact. A JSON body registers an Artifact, with its content in base64 or its place elsewhere. Any other media type is the content itself, described by the query parameters; `multipart/form-data` holds one file, and the same parameters as fields before it. Needs the scope `artifacts:write`.
 	OpRegisterArtifact = Operation{Name: "registerArtifact", Method: "POST", Path: "/v1/artifacts", Keyed: true}
+	// OpReleaseHold: Let something be deleted again. The Hold stays, and says who has released it. Needs the scope `holds:write`.
+	OpReleaseHold = Operation{Name: "releaseHold", Method: "POST", Path: "/wharf/v1/holds/{hold_id}/release", Keyed: true}
 	// OpRemovePlugin: Remove a plugin. It is refused while Personas, Connectors, harnesses or hooks name the plugin. Tasks that have begun go on, and all can be replayed. Needs the scope `node:admin`.
 	OpRemovePlugin = Operation{Name: "removePlugin", Method: "DELETE", Path: "/wharf/v1/plugins/{plugin}", Keyed: true}
 	// OpRemoveVaultSecret: Remove a secret and destroy its value. Needs the scope `vaults:write`.
@@ -4786,7 +4875,7 @@ func (r SessionsResource) Close(ctx context.Context, sessionID string, options .
 	return call[Session](ctx, r.c, OpCloseSession, []string{sessionID}, nil, nil, options)
 }
 
-// Delete: Delete a Session. It is closed, shown nowhere any more, and its references are free. Tasks that run end. Its events stay in the log until retention removes them, and its Tasks and their receipts as they are. Needs the scope `sessions:write`.
+// Delete: Delete a Session. It is closed, shown nowhere any more, and its references are free. Tasks that run end. Then it is erased with its Messages, its Tasks and all that belongs to them: at once, or when nothing that was forked from it is left. Receipts stay. One that a Hold is on, or on something in it, is refused with 423. Needs the scope `sessions:write`.
 func (r SessionsResource) Delete(ctx context.Context, sessionID string, options ...Option) error {
 	return r.c.Call(ctx, OpDeleteSession, []string{sessionID}, nil, nil, nil, options...)
 }
@@ -5004,6 +5093,11 @@ func (r TasksResource) Bundle(ctx context.Context, taskID string, options ...Opt
 	return r.c.download(ctx, OpExportTask, []string{taskID}, nil, options)
 }
 
+// Delete: Delete a Task that has ended. It is shown nowhere any more, and is erased with its events, its Outcome, its Artifacts and all content that nothing else refers to: at once, or when the last replay or fork of it is. Messages stay with their Session, and its receipt stays. One that has not ended is refused with 409, and one that a Hold is on with 423. Needs the scope `tasks:write`.
+func (r TasksResource) Delete(ctx context.Context, taskID string, options ...Option) error {
+	return r.c.Call(ctx, OpDeleteTask, []string{taskID}, nil, nil, nil, options...)
+}
+
 // MessagesResource: Messages are what is said in Sessions.
 type MessagesResource struct{ c *Client }
 
@@ -5061,6 +5155,11 @@ func (r ArtifactsResource) Upload(ctx context.Context, content Content, query *R
 // The caller closes what it returns.
 func (r ArtifactsResource) Content(ctx context.Context, artifactID string, options ...Option) (io.ReadCloser, error) {
 	return r.c.download(ctx, OpGetArtifactContent, []string{artifactID}, nil, options)
+}
+
+// Delete: Delete an Artifact. It is shown nowhere any more, and its content is erased: at once, or with the Task whose plugin made it, for a replay needs it until then. Needs the scope `artifacts:write`.
+func (r ArtifactsResource) Delete(ctx context.Context, artifactID string, options ...Option) error {
+	return r.c.Call(ctx, OpDeleteArtifact, []string{artifactID}, nil, nil, nil, options...)
 }
 
 // PermissionsResource: Permissions are what Tasks ask people for.
@@ -5493,6 +5592,32 @@ func (r VaultsResource) RemoveSecret(ctx context.Context, vaultID, name string, 
 // RotateKey: Encrypt the secrets of all vaults to a new key. The node's own key is made anew. One that the configuration states is read again, and its first identity is the new one. It may be asked for again when it was cut short. Needs the scope `node:admin`.
 func (r VaultsResource) RotateKey(ctx context.Context, options ...Option) (*VaultKeyRotation, error) {
 	return call[VaultKeyRotation](ctx, r.c, OpRotateVaultKey, nil, nil, nil, options)
+}
+
+// HoldsResource: Holds keep things from being deleted.
+type HoldsResource struct{ c *Client }
+
+// Holds: Holds keep things from being deleted.
+func (c *Client) Holds() HoldsResource { return HoldsResource{c} }
+
+// List: List Holds, newest first. Needs the scope `holds:read`.
+func (r HoldsResource) List(ctx context.Context, query *ListHoldsQuery, options ...Option) (*HoldList, error) {
+	return call[HoldList](ctx, r.c, OpListHolds, nil, query, nil, options)
+}
+
+// Get: Get a Hold. Needs the scope `holds:read`.
+func (r HoldsResource) Get(ctx context.Context, holdID string, options ...Option) (*Hold, error) {
+	return call[Hold](ctx, r.c, OpGetHold, []string{holdID}, nil, nil, options)
+}
+
+// Place: Keep something from being deleted. Nobody can delete it until the Hold is released, and no retention does. That on a Workspace or a Session is for all that is in it. What has a Hold already keeps it, and gets the new reason. Needs the scope `holds:write`.
+func (r HoldsResource) Place(ctx context.Context, body *PlaceHoldRequest, options ...Option) (*Hold, error) {
+	return call[Hold](ctx, r.c, OpPlaceHold, nil, nil, body, options)
+}
+
+// Release: Let something be deleted again. The Hold stays, and says who has released it. Needs the scope `holds:write`.
+func (r HoldsResource) Release(ctx context.Context, holdID string, options ...Option) (*Hold, error) {
+	return call[Hold](ctx, r.c, OpReleaseHold, []string{holdID}, nil, nil, options)
 }
 
 // KeysResource: Keys are what clients show to a node.

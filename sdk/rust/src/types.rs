@@ -779,6 +779,9 @@ pub struct Task {
     /// The member `order_key`.
     #[serde(skip_serializing_if = "nothing")]
     pub order_key: String,
+    /// `deleted_at` is set on a Task that is not shown any more.
+    #[serde(skip_serializing_if = "nothing")]
+    pub deleted_at: Time,
 }
 
 /// ModelPolicy says which models Tasks of a Persona may ask. Empty members allow all.

@@ -190,6 +190,8 @@ class Artifact(TypedDict):
     """Durable content."""
     #: When it was made.
     created_at: str
+    #: Set on an Artifact that is not shown any more.
+    deleted_at: NotRequired[str]
     #: Names the resource; it never changes.
     id: str
     #: What the content is.
@@ -500,7 +502,7 @@ class CreateKeyRequest(TypedDict):
     actor: NotRequired[str]
     name: str
     #: What may be done with it; by default every scope of the protocol.
-    scopes: NotRequired[List[Literal["admin", "artifacts:read", "artifacts:write", "branches:read", "branches:write", "connectors:read", "connectors:write", "events:internal", "events:read", "events:write", "harnesses:read", "harnesses:write", "hooks:read", "hooks:write", "memories:read", "memories:write", "messages:read", "messages:write", "node:admin", "outcomes:read", "outcomes:write", "personas:own", "personas:read", "personas:write", "quotas:read", "quotas:write", "receipts:read", "receipts:verify", "receipts:write", "sessions:read", "sessions:write", "skills:read", "skills:write", "tasks:read", "tasks:replay", "tasks:write", "tools:read", "tools:write", "vaults:read", "vaults:write", "webhooks:read", "webhooks:write", "workspaces:read", "workspaces:write", "*"]]]
+    scopes: NotRequired[List[Literal["admin", "artifacts:read", "artifacts:write", "branches:read", "branches:write", "connectors:read", "connectors:write", "events:internal", "events:read", "events:write", "harnesses:read", "harnesses:write", "holds:read", "holds:write", "hooks:read", "hooks:write", "memories:read", "memories:write", "messages:read", "messages:write", "node:admin", "outcomes:read", "outcomes:write", "personas:own", "personas:read", "personas:write", "quotas:read", "quotas:write", "receipts:read", "receipts:verify", "receipts:write", "sessions:read", "sessions:write", "skills:read", "skills:write", "tasks:read", "tasks:replay", "tasks:write", "tools:read", "tools:write", "vaults:read", "vaults:write", "webhooks:read", "webhooks:write", "workspaces:read", "workspaces:write", "*"]]]
     #: Tenant name; default: the caller's.
     tenant: NotRequired[str]
     #: Where it may be used; by default in every Workspace.
@@ -1153,6 +1155,37 @@ class HeartbeatClientRequest(TypedDict):
     metadata: NotRequired[JSON]
 
 
+class Hold(TypedDict):
+    """Something that must not be deleted: a legal hold."""
+    #: When it was made.
+    created_at: str
+    #: Names the resource; it never changes.
+    id: str
+    #: The client's own: any object; {} if there is none.
+    metadata: JSON
+    #: The kind of resource.
+    object: Literal["hold"]
+    #: The actor.
+    placed_by: str
+    #: Why, for people.
+    reason: str
+    #: Set on a Hold that was released, by `released_by`.
+    released_at: NotRequired[str]
+    released_by: NotRequired[str]
+    #: What is held.
+    resource: ResourcePointer
+    #: When it last changed.
+    updated_at: str
+    workspace_id: str
+
+
+class HoldList(TypedDict):
+    """Part of a list of Hold resources."""
+    data: List[Hold]
+    object: Literal["list"]
+    page: PageInfo
+
+
 class ImageRefPart(TypedDict):
     """A image_ref part."""
     artifact_id: str
@@ -1343,6 +1376,24 @@ class ListEventsQuery(TypedDict):
     session_id: NotRequired[str]
     #: Only what belongs to this task.
     task_id: NotRequired[str]
+    #: Only what belongs to this workspace.
+    workspace_id: NotRequired[str]
+
+
+class ListHoldsQuery(TypedDict):
+    """What listHolds may be asked with."""
+    #: `page.previous_cursor` of a page, or any cursor of the list: what lies just before it is answered, in the same order. Not beside `cursor` or `offset`.
+    before: NotRequired[str]
+    #: `page.next_cursor` of the page before.
+    cursor: NotRequired[str]
+    #: Whether to tell how many the list has in all, as `page.total`. For the lists that take an `offset`. Messages are counted up to 10,000.
+    include_total: NotRequired[bool]
+    #: How many to answer with at most.
+    limit: NotRequired[int]
+    #: How many to leave out first, where the list shows all that there is: of the tenant, one Workspace or one Session. Not beside `cursor`.
+    offset: NotRequired[int]
+    #: `asc`: the oldest first. `desc`: the newest first.
+    order: NotRequired[Literal["asc", "desc"]]
     #: Only what belongs to this workspace.
     workspace_id: NotRequired[str]
 
@@ -2279,6 +2330,13 @@ class PersonaWithinModelPolicy(TypedDict):
     providers: NotRequired[List[str]]
 
 
+class PlaceHoldRequest(TypedDict):
+    """What must not be deleted, and why."""
+    reason: str
+    #: Of a Workspace, a Session, a Task or an Artifact.
+    resource_id: str
+
+
 class Plugin(TypedDict):
     """A plugin that was installed while the node ran."""
     #: When it was made.
@@ -3142,6 +3200,8 @@ class Task(TypedDict):
     created_by: str
     #: When the Task fails unless it has ended.
     deadline_at: NotRequired[str]
+    #: Set on a Task that is not shown any more.
+    deleted_at: NotRequired[str]
     #: Why it failed, if it did.
     failure: NotRequired[Union[Failure, None]]
     #: Set on a Task that was forked from another.
@@ -3865,6 +3925,8 @@ class UpdateWorkspaceRequest(TypedDict):
     #: Needs the scope quotas:write as well.
     quota_id: NotRequired[Union[str, None]]
     repository: NotRequired[Union[str, None]]
+    #: Needs the scope admin as well. null: as the node has it.
+    retention: NotRequired[WorkspaceRetention]
 
 
 class UpgradeSkillBundleQuery(TypedDict):
@@ -4206,6 +4268,8 @@ class Workspace(TypedDict):
     #: A Quota that bounds its Tasks.
     quota_id: NotRequired[Union[str, None]]
     repository: NotRequired[Union[str, None]]
+    #: How long things of the Workspace are kept, where that is not as the node has it.
+    retention: NotRequired[WorkspaceRetention]
     root: str
     #: Kept, and without effect.
     sandbox_backend: NotRequired[Union[str, None]]
@@ -4219,6 +4283,16 @@ class WorkspaceList(TypedDict):
     data: List[Workspace]
     object: Literal["list"]
     page: PageInfo
+
+
+class WorkspaceRetention(TypedDict):
+    """How long things of a Workspace are kept, in days. 0 is for ever; what is not stated is as the node has it."""
+    #: Of an Artifact that belongs to no Task.
+    artifact_days: NotRequired[float]
+    #: From the closing of a Session on, with its Messages and Tasks.
+    session_days: NotRequired[float]
+    #: From the end of a Task on, with all that belongs to it.
+    task_days: NotRequired[float]
 
 
 class Operation(NamedTuple):
@@ -4255,10 +4329,12 @@ OPERATIONS: Dict[str, Operation] = {
     "createVault": Operation("createVault", "POST", "/v1/vaults", True),
     "createWebhook": Operation("createWebhook", "POST", "/wharf/v1/webhooks", True),
     "createWorkspace": Operation("createWorkspace", "POST", "/v1/workspaces", True),
+    "deleteArtifact": Operation("deleteArtifact", "DELETE", "/wharf/v1/artifacts/{artifact_id}", True),
     "deleteConnector": Operation("deleteConnector", "DELETE", "/v1/connectors/{connector_id}", True),
     "deleteFile": Operation("deleteFile", "DELETE", "/v1/workspaces/{workspace_id}/files", False),
     "deleteMemory": Operation("deleteMemory", "DELETE", "/v1/memories/{memory_id}", True),
     "deleteSession": Operation("deleteSession", "DELETE", "/wharf/v1/sessions/{session_id}", True),
+    "deleteTask": Operation("deleteTask", "DELETE", "/wharf/v1/tasks/{task_id}", True),
     "deleteToolServer": Operation("deleteToolServer", "DELETE", "/wharf/v1/tool-servers/{tool_server_id}", True),
     "deleteWebhook": Operation("deleteWebhook", "DELETE", "/wharf/v1/webhooks/{webhook_id}", True),
     "deliver": Operation("deliver", "POST", "/v1/connectors/{connector_id}/deliveries", False),
@@ -4280,6 +4356,7 @@ OPERATIONS: Dict[str, Operation] = {
     "getEvent": Operation("getEvent", "GET", "/v1/events/{event_id}", False),
     "getFile": Operation("getFile", "GET", "/v1/workspaces/{workspace_id}/files", False),
     "getHealth": Operation("getHealth", "GET", "/health", False),
+    "getHold": Operation("getHold", "GET", "/wharf/v1/holds/{hold_id}", False),
     "getLiveness": Operation("getLiveness", "GET", "/healthz", False),
     "getMemory": Operation("getMemory", "GET", "/v1/memories/{memory_id}", False),
     "getMessage": Operation("getMessage", "GET", "/v1/messages/{message_id}", False),
@@ -4318,6 +4395,7 @@ OPERATIONS: Dict[str, Operation] = {
     "listConnectors": Operation("listConnectors", "GET", "/v1/connectors", False),
     "listDeadLetters": Operation("listDeadLetters", "GET", "/wharf/v1/connectors/{connector_id}/dead-letters", False),
     "listEvents": Operation("listEvents", "GET", "/v1/events", False),
+    "listHolds": Operation("listHolds", "GET", "/wharf/v1/holds", False),
     "listInjections": Operation("listInjections", "GET", "/wharf/v1/sessions/{session_id}/injections", False),
     "listKeys": Operation("listKeys", "GET", "/wharf/v1/keys", False),
     "listLiveClients": Operation("listLiveClients", "GET", "/wharf/v1/sessions/{session_id}/clients", False),
@@ -4356,6 +4434,7 @@ OPERATIONS: Dict[str, Operation] = {
     "mergeBranch": Operation("mergeBranch", "POST", "/wharf/v1/branches/{branch_id}/merge", True),
     "pauseSession": Operation("pauseSession", "POST", "/wharf/v1/sessions/{session_id}/pause", True),
     "pingToolServer": Operation("pingToolServer", "POST", "/wharf/v1/tool-servers/{tool_server_id}/ping", False),
+    "placeHold": Operation("placeHold", "POST", "/wharf/v1/holds", True),
     "putFile": Operation("putFile", "PUT", "/v1/workspaces/{workspace_id}/files", False),
     "readToolServerResource": Operation("readToolServerResource", "POST", "/wharf/v1/tool-servers/{tool_server_id}/resources/read", False),
     "receiveWebhook": Operation("receiveWebhook", "POST", "/hooks/{token}", False),
@@ -4364,6 +4443,7 @@ OPERATIONS: Dict[str, Operation] = {
     "redriveWebhookDeliveries": Operation("redriveWebhookDeliveries", "POST", "/wharf/v1/webhooks/{webhook_id}/redrive", True),
     "redriveWebhookDelivery": Operation("redriveWebhookDelivery", "POST", "/wharf/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redrive", True),
     "registerArtifact": Operation("registerArtifact", "POST", "/v1/artifacts", True),
+    "releaseHold": Operation("releaseHold", "POST", "/wharf/v1/holds/{hold_id}/release", True),
     "removePlugin": Operation("removePlugin", "DELETE", "/wharf/v1/plugins/{plugin}", True),
     "removeVaultSecret": Operation("removeVaultSecret", "DELETE", "/wharf/v1/vaults/{vault_id}/secrets/{name}", True),
     "replaceInjection": Operation("replaceInjection", "PATCH", "/wharf/v1/sessions/{session_id}/injections/{injection_id}", True),
@@ -4621,7 +4701,7 @@ class SessionsResource:
         return answer
 
     def delete(self, session_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> None:
-        """Delete a Session. It is closed, shown nowhere any more, and its references are free. Tasks that run end. Its events stay in the log until retention removes them, and its Tasks and their receipts as they are. Needs the scope `sessions:write`."""
+        """Delete a Session. It is closed, shown nowhere any more, and its references are free. Tasks that run end. Then it is erased with its Messages, its Tasks and all that belongs to them: at once, or when nothing that was forked from it is left. Receipts stay. One that a Hold is on, or on something in it, is refused with 423. Needs the scope `sessions:write`."""
         self._caller.call("deleteSession", [session_id], None, None, idempotency_key, headers)
 
     def fork(self, session_id: str, body: Union[ForkSessionRequest, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Session:
@@ -4777,7 +4857,7 @@ class AsyncSessionsResource:
         return answer
 
     async def delete(self, session_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> None:
-        """Delete a Session. It is closed, shown nowhere any more, and its references are free. Tasks that run end. Its events stay in the log until retention removes them, and its Tasks and their receipts as they are. Needs the scope `sessions:write`."""
+        """Delete a Session. It is closed, shown nowhere any more, and its references are free. Tasks that run end. Then it is erased with its Messages, its Tasks and all that belongs to them: at once, or when nothing that was forked from it is left. Receipts stay. One that a Hold is on, or on something in it, is refused with 423. Needs the scope `sessions:write`."""
         await self._caller.call("deleteSession", [session_id], None, None, idempotency_key, headers)
 
     async def fork(self, session_id: str, body: Union[ForkSessionRequest, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Session:
@@ -5021,6 +5101,10 @@ class TasksResource:
         answer: bytes = self._caller.download("exportTask", [task_id], None, headers)
         return answer
 
+    def delete(self, task_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> None:
+        """Delete a Task that has ended. It is shown nowhere any more, and is erased with its events, its Outcome, its Artifacts and all content that nothing else refers to: at once, or when the last replay or fork of it is. Messages stay with their Session, and its receipt stays. One that has not ended is refused with 409, and one that a Hold is on with 423. Needs the scope `tasks:write`."""
+        self._caller.call("deleteTask", [task_id], None, None, idempotency_key, headers)
+
 
 class AsyncTasksResource:
     """Tasks are units of work."""
@@ -5087,6 +5171,10 @@ class AsyncTasksResource:
         """Export a Task as a run bundle. A zip with the record, the module, the receipts and the keys, which anybody can verify offline (docs/bundle-format.md). Needs the scope `events:internal`."""
         answer: bytes = await self._caller.download("exportTask", [task_id], None, headers)
         return answer
+
+    async def delete(self, task_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> None:
+        """Delete a Task that has ended. It is shown nowhere any more, and is erased with its events, its Outcome, its Artifacts and all content that nothing else refers to: at once, or when the last replay or fork of it is. Messages stay with their Session, and its receipt stays. One that has not ended is refused with 409, and one that a Hold is on with 423. Needs the scope `tasks:write`."""
+        await self._caller.call("deleteTask", [task_id], None, None, idempotency_key, headers)
 
 
 class MessagesResource:
@@ -5178,6 +5266,10 @@ class ArtifactsResource:
         answer: bytes = self._caller.download("getArtifactContent", [artifact_id], None, headers)
         return answer
 
+    def delete(self, artifact_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> None:
+        """Delete an Artifact. It is shown nowhere any more, and its content is erased: at once, or with the Task whose plugin made it, for a replay needs it until then. Needs the scope `artifacts:write`."""
+        self._caller.call("deleteArtifact", [artifact_id], None, None, idempotency_key, headers)
+
 
 class AsyncArtifactsResource:
     """Artifacts are files that Tasks and clients make."""
@@ -5209,6 +5301,10 @@ class AsyncArtifactsResource:
         """Get an Artifact's content. Needs the scope `artifacts:read`."""
         answer: bytes = await self._caller.download("getArtifactContent", [artifact_id], None, headers)
         return answer
+
+    async def delete(self, artifact_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> None:
+        """Delete an Artifact. It is shown nowhere any more, and its content is erased: at once, or with the Task whose plugin made it, for a replay needs it until then. Needs the scope `artifacts:write`."""
+        await self._caller.call("deleteArtifact", [artifact_id], None, None, idempotency_key, headers)
 
 
 class PermissionsResource:
@@ -6078,6 +6174,60 @@ class AsyncVaultsResource:
     async def rotate_key(self, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> VaultKeyRotation:
         """Encrypt the secrets of all vaults to a new key. The node's own key is made anew. One that the configuration states is read again, and its first identity is the new one. It may be asked for again when it was cut short. Needs the scope `node:admin`."""
         answer: VaultKeyRotation = await self._caller.call("rotateVaultKey", [], None, None, idempotency_key, headers)
+        return answer
+
+
+class HoldsResource:
+    """Holds keep things from being deleted."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(self, query: Union[ListHoldsQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> HoldList:
+        """List Holds, newest first. Needs the scope `holds:read`."""
+        answer: HoldList = self._caller.call("listHolds", [], query, None, idempotency_key, headers)
+        return answer
+
+    def get(self, hold_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Hold:
+        """Get a Hold. Needs the scope `holds:read`."""
+        answer: Hold = self._caller.call("getHold", [hold_id], None, None, idempotency_key, headers)
+        return answer
+
+    def place(self, body: PlaceHoldRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Hold:
+        """Keep something from being deleted. Nobody can delete it until the Hold is released, and no retention does. That on a Workspace or a Session is for all that is in it. What has a Hold already keeps it, and gets the new reason. Needs the scope `holds:write`."""
+        answer: Hold = self._caller.call("placeHold", [], None, body, idempotency_key, headers)
+        return answer
+
+    def release(self, hold_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Hold:
+        """Let something be deleted again. The Hold stays, and says who has released it. Needs the scope `holds:write`."""
+        answer: Hold = self._caller.call("releaseHold", [hold_id], None, None, idempotency_key, headers)
+        return answer
+
+
+class AsyncHoldsResource:
+    """Holds keep things from being deleted."""
+
+    def __init__(self, caller: AsyncCaller) -> None:
+        self._caller = caller
+
+    async def list(self, query: Union[ListHoldsQuery, None] = None, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> HoldList:
+        """List Holds, newest first. Needs the scope `holds:read`."""
+        answer: HoldList = await self._caller.call("listHolds", [], query, None, idempotency_key, headers)
+        return answer
+
+    async def get(self, hold_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Hold:
+        """Get a Hold. Needs the scope `holds:read`."""
+        answer: Hold = await self._caller.call("getHold", [hold_id], None, None, idempotency_key, headers)
+        return answer
+
+    async def place(self, body: PlaceHoldRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Hold:
+        """Keep something from being deleted. Nobody can delete it until the Hold is released, and no retention does. That on a Workspace or a Session is for all that is in it. What has a Hold already keeps it, and gets the new reason. Needs the scope `holds:write`."""
+        answer: Hold = await self._caller.call("placeHold", [], None, body, idempotency_key, headers)
+        return answer
+
+    async def release(self, hold_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Hold:
+        """Let something be deleted again. The Hold stays, and says who has released it. Needs the scope `holds:write`."""
+        answer: Hold = await self._caller.call("releaseHold", [hold_id], None, None, idempotency_key, headers)
         return answer
 
 

@@ -182,6 +182,8 @@ export interface AppendTaskMessageRequest {
 export interface Artifact {
   /** When it was made. */
   created_at: string;
+  /** Set on an Artifact that is not shown any more. */
+  deleted_at?: string;
   /** Names the resource; it never changes. */
   id: string;
   /** What the content is. */
@@ -492,7 +494,7 @@ export interface CreateKeyRequest {
   actor?: string;
   name: string;
   /** What may be done with it; by default every scope of the protocol. */
-  scopes?: Array<"admin" | "artifacts:read" | "artifacts:write" | "branches:read" | "branches:write" | "connectors:read" | "connectors:write" | "events:internal" | "events:read" | "events:write" | "harnesses:read" | "harnesses:write" | "hooks:read" | "hooks:write" | "memories:read" | "memories:write" | "messages:read" | "messages:write" | "node:admin" | "outcomes:read" | "outcomes:write" | "personas:own" | "personas:read" | "personas:write" | "quotas:read" | "quotas:write" | "receipts:read" | "receipts:verify" | "receipts:write" | "sessions:read" | "sessions:write" | "skills:read" | "skills:write" | "tasks:read" | "tasks:replay" | "tasks:write" | "tools:read" | "tools:write" | "vaults:read" | "vaults:write" | "webhooks:read" | "webhooks:write" | "workspaces:read" | "workspaces:write" | "*">;
+  scopes?: Array<"admin" | "artifacts:read" | "artifacts:write" | "branches:read" | "branches:write" | "connectors:read" | "connectors:write" | "events:internal" | "events:read" | "events:write" | "harnesses:read" | "harnesses:write" | "holds:read" | "holds:write" | "hooks:read" | "hooks:write" | "memories:read" | "memories:write" | "messages:read" | "messages:write" | "node:admin" | "outcomes:read" | "outcomes:write" | "personas:own" | "personas:read" | "personas:write" | "quotas:read" | "quotas:write" | "receipts:read" | "receipts:verify" | "receipts:write" | "sessions:read" | "sessions:write" | "skills:read" | "skills:write" | "tasks:read" | "tasks:replay" | "tasks:write" | "tools:read" | "tools:write" | "vaults:read" | "vaults:write" | "webhooks:read" | "webhooks:write" | "workspaces:read" | "workspaces:write" | "*">;
   /** Tenant name; default: the caller's. */
   tenant?: string;
   /** Where it may be used; by default in every Workspace. */
@@ -1146,6 +1148,37 @@ export interface HeartbeatClientRequest {
   metadata?: Record<string, unknown>;
 }
 
+/** Something that must not be deleted: a legal hold. */
+export interface Hold {
+  /** When it was made. */
+  created_at: string;
+  /** Names the resource; it never changes. */
+  id: string;
+  /** The client's own: any object; {} if there is none. */
+  metadata: Record<string, unknown>;
+  /** The kind of resource. */
+  object: "hold";
+  /** The actor. */
+  placed_by: string;
+  /** Why, for people. */
+  reason: string;
+  /** Set on a Hold that was released, by `released_by`. */
+  released_at?: string;
+  released_by?: string;
+  /** What is held. */
+  resource: ResourcePointer;
+  /** When it last changed. */
+  updated_at: string;
+  workspace_id: string;
+}
+
+/** Part of a list of Hold resources. */
+export interface HoldList {
+  data: Array<Hold>;
+  object: "list";
+  page: PageInfo;
+}
+
 /** A image_ref part. */
 export interface ImageRefPart {
   artifact_id: string;
@@ -1336,6 +1369,24 @@ export interface ListEventsQuery {
   session_id?: string;
   /** Only what belongs to this task. */
   task_id?: string;
+  /** Only what belongs to this workspace. */
+  workspace_id?: string;
+}
+
+/** What listHolds may be asked with. */
+export interface ListHoldsQuery {
+  /** `page.previous_cursor` of a page, or any cursor of the list: what lies just before it is answered, in the same order. Not beside `cursor` or `offset`. */
+  before?: string;
+  /** `page.next_cursor` of the page before. */
+  cursor?: string;
+  /** Whether to tell how many the list has in all, as `page.total`. For the lists that take an `offset`. Messages are counted up to 10,000. */
+  include_total?: boolean;
+  /** How many to answer with at most. */
+  limit?: number;
+  /** How many to leave out first, where the list shows all that there is: of the tenant, one Workspace or one Session. Not beside `cursor`. */
+  offset?: number;
+  /** `asc`: the oldest first. `desc`: the newest first. */
+  order?: "asc" | "desc";
   /** Only what belongs to this workspace. */
   workspace_id?: string;
 }
@@ -2275,6 +2326,13 @@ export interface PersonaWithinModelPolicy {
   providers?: Array<string>;
 }
 
+/** What must not be deleted, and why. */
+export interface PlaceHoldRequest {
+  reason: string;
+  /** Of a Workspace, a Session, a Task or an Artifact. */
+  resource_id: string;
+}
+
 /** A plugin that was installed while the node ran. */
 export interface Plugin {
   /** When it was made. */
@@ -3138,6 +3196,8 @@ export interface Task {
   created_by: string;
   /** When the Task fails unless it has ended. */
   deadline_at?: string;
+  /** Set on a Task that is not shown any more. */
+  deleted_at?: string;
   /** Why it failed, if it did. */
   failure?: Failure | null;
   /** Set on a Task that was forked from another. */
@@ -3861,6 +3921,8 @@ export interface UpdateWorkspaceRequest {
   /** Needs the scope quotas:write as well. */
   quota_id?: string | null;
   repository?: string | null;
+  /** Needs the scope admin as well. null: as the node has it. */
+  retention?: WorkspaceRetention;
 }
 
 /** What upgradeSkillBundle may be asked with. */
@@ -4202,6 +4264,8 @@ export interface Workspace {
   /** A Quota that bounds its Tasks. */
   quota_id?: string | null;
   repository?: string | null;
+  /** How long things of the Workspace are kept, where that is not as the node has it. */
+  retention?: WorkspaceRetention;
   root: string;
   /** Kept, and without effect. */
   sandbox_backend?: string | null;
@@ -4215,6 +4279,16 @@ export interface WorkspaceList {
   data: Array<Workspace>;
   object: "list";
   page: PageInfo;
+}
+
+/** How long things of a Workspace are kept, in days. 0 is for ever; what is not stated is as the node has it. */
+export interface WorkspaceRetention {
+  /** Of an Artifact that belongs to no Task. */
+  artifact_days?: number;
+  /** From the closing of a Session on, with its Messages and Tasks. */
+  session_days?: number;
+  /** From the end of a Task on, with all that belongs to it. */
+  task_days?: number;
 }
 
 /** An operation of a node. One that is keyed takes an idempotency key. */
@@ -4272,14 +4346,18 @@ export const operations = {
   createWebhook: { method: "POST", path: "/wharf/v1/webhooks", keyed: true },
   /** Create a Workspace. Needs the scope `workspaces:write`. */
   createWorkspace: { method: "POST", path: "/v1/workspaces", keyed: true },
+  /** Delete an Artifact. It is shown nowhere any more, and its content is erased: at once, or with the Task whose plugin made it, for a replay needs it until then. Needs the scope `artifacts:write`. */
+  deleteArtifact: { method: "DELETE", path: "/wharf/v1/artifacts/{artifact_id}", keyed: true },
   /** Delete a Connector. Deliveries that are not handled yet are dropped. Tasks that were submitted go on. Needs the scope `connectors:write`. */
   deleteConnector: { method: "DELETE", path: "/v1/connectors/{connector_id}", keyed: true },
   /** Remove a file of a Workspace. Needs the scope `workspaces:write`. */
   deleteFile: { method: "DELETE", path: "/v1/workspaces/{workspace_id}/files", keyed: false },
   /** Forget a Memory's content. Needs the scope `memories:write`. */
   deleteMemory: { method: "DELETE", path: "/v1/memories/{memory_id}", keyed: true },
-  /** Delete a Session. It is closed, shown nowhere any more, and its references are free. Tasks that run end. Its events stay in the log until retention removes them, and its Tasks and their receipts as they are. Needs the scope `sessions:write`. */
+  /** Delete a Session. It is closed, shown nowhere any more, and its references are free. Tasks that run end. Then it is erased with its Messages, its Tasks and all that belongs to them: at once, or when nothing that was forked from it is left. Receipts stay. One that a Hold is on, or on something in it, is refused with 423. Needs the scope `sessions:write`. */
   deleteSession: { method: "DELETE", path: "/wharf/v1/sessions/{session_id}", keyed: true },
+  /** Delete a Task that has ended. It is shown nowhere any more, and is erased with its events, its Outcome, its Artifacts and all content that nothing else refers to: at once, or when the last replay or fork of it is. Messages stay with their Session, and its receipt stays. One that has not ended is refused with 409, and one that a Hold is on with 423. Needs the scope `tasks:write`. */
+  deleteTask: { method: "DELETE", path: "/wharf/v1/tasks/{task_id}", keyed: true },
   /** Delete a server of tools. Calls that are under way fail, and the values of its headers are removed. Needs the scope `tools:write`. */
   deleteToolServer: { method: "DELETE", path: "/wharf/v1/tool-servers/{tool_server_id}", keyed: true },
   /** Delete a Webhook. What was still to be sent is dropped. Needs the scope `webhooks:write`. */
@@ -4322,6 +4400,8 @@ export const operations = {
   getFile: { method: "GET", path: "/v1/workspaces/{workspace_id}/files", keyed: false },
   /** Tell whether the process lives. */
   getHealth: { method: "GET", path: "/health", keyed: false },
+  /** Get a Hold. Needs the scope `holds:read`. */
+  getHold: { method: "GET", path: "/wharf/v1/holds/{hold_id}", keyed: false },
   /** Tell whether the process lives. */
   getLiveness: { method: "GET", path: "/healthz", keyed: false },
   /** Get a Memory. Needs the scope `memories:read`. */
@@ -4398,6 +4478,8 @@ export const operations = {
   listDeadLetters: { method: "GET", path: "/wharf/v1/connectors/{connector_id}/dead-letters", keyed: false },
   /** List events, oldest first. `page.next_cursor` is the id to give as `cursor`, or as `after_event_id`, next. An id that retention has passed answers 410 `cursor_expired`. Needs the scope `events:read`. */
   listEvents: { method: "GET", path: "/v1/events", keyed: false },
+  /** List Holds, newest first. Needs the scope `holds:read`. */
+  listHolds: { method: "GET", path: "/wharf/v1/holds", keyed: false },
   /** See what waits for a Session's Tasks, in the order in which it came. Needs the scope `messages:read`. */
   listInjections: { method: "GET", path: "/wharf/v1/sessions/{session_id}/injections", keyed: false },
   /** List API keys, newest first. Needs the scope `admin`. */
@@ -4474,6 +4556,8 @@ export const operations = {
   pauseSession: { method: "POST", path: "/wharf/v1/sessions/{session_id}/pause", keyed: true },
   /** Ask a server of tools whether it is there. The node connects to it if need be, and asks what tools it has. That it does not answer is an answer, with `failure`. Needs the scope `tools:write`. */
   pingToolServer: { method: "POST", path: "/wharf/v1/tool-servers/{tool_server_id}/ping", keyed: false },
+  /** Keep something from being deleted. Nobody can delete it until the Hold is released, and no retention does. That on a Workspace or a Session is for all that is in it. What has a Hold already keeps it, and gets the new reason. Needs the scope `holds:write`. */
+  placeHold: { method: "POST", path: "/wharf/v1/holds", keyed: true },
   /** Write a file of a Workspace. A JSON body is `{"content": TEXT}` or `{"content_base64": …}`; any other media type is the content itself, of at most 100 MiB. Writing the same again changes nothing. Needs the scope `workspaces:write`. */
   putFile: { method: "PUT", path: "/v1/workspaces/{workspace_id}/files", keyed: false },
   /** Read a resource of a server of tools. The server is asked, at most 30 seconds, and the answer is in no log. A resource that the server does not know is a 400 or 404, as it says. Needs the scope `tools:write`. */
@@ -4490,6 +4574,8 @@ export const operations = {
   redriveWebhookDelivery: { method: "POST", path: "/wharf/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redrive", keyed: true },
   /** Register or upload an Artifact. A JSON body registers an Artifact, with its content in base64 or its place elsewhere. Any other media type is the content itself, described by the query parameters; `multipart/form-data` holds one file, and the same parameters as fields before it. Needs the scope `artifacts:write`. */
   registerArtifact: { method: "POST", path: "/v1/artifacts", keyed: true },
+  /** Let something be deleted again. The Hold stays, and says who has released it. Needs the scope `holds:write`. */
+  releaseHold: { method: "POST", path: "/wharf/v1/holds/{hold_id}/release", keyed: true },
   /** Remove a plugin. It is refused while Personas, Connectors, harnesses or hooks name the plugin. Tasks that have begun go on, and all can be replayed. Needs the scope `node:admin`. */
   removePlugin: { method: "DELETE", path: "/wharf/v1/plugins/{plugin}", keyed: true },
   /** Remove a secret and destroy its value. Needs the scope `vaults:write`. */
@@ -4701,7 +4787,7 @@ export class SessionsResource {
     return this.caller.call(operations.closeSession, { path: [sessionId] }, options);
   }
 
-  /** Delete a Session. It is closed, shown nowhere any more, and its references are free. Tasks that run end. Its events stay in the log until retention removes them, and its Tasks and their receipts as they are. Needs the scope `sessions:write`. */
+  /** Delete a Session. It is closed, shown nowhere any more, and its references are free. Tasks that run end. Then it is erased with its Messages, its Tasks and all that belongs to them: at once, or when nothing that was forked from it is left. Receipts stay. One that a Hold is on, or on something in it, is refused with 423. Needs the scope `sessions:write`. */
   delete(sessionId: string, options: CallOptions = {}): Promise<void> {
     return this.caller.call(operations.deleteSession, { path: [sessionId] }, options);
   }
@@ -4915,6 +5001,11 @@ export class TasksResource {
   bundle(taskId: string, options: CallOptions = {}): Promise<Uint8Array> {
     return this.caller.download(operations.exportTask, { path: [taskId] }, options);
   }
+
+  /** Delete a Task that has ended. It is shown nowhere any more, and is erased with its events, its Outcome, its Artifacts and all content that nothing else refers to: at once, or when the last replay or fork of it is. Messages stay with their Session, and its receipt stays. One that has not ended is refused with 409, and one that a Hold is on with 423. Needs the scope `tasks:write`. */
+  delete(taskId: string, options: CallOptions = {}): Promise<void> {
+    return this.caller.call(operations.deleteTask, { path: [taskId] }, options);
+  }
 }
 
 /** Messages are what is said in Sessions. */
@@ -4969,6 +5060,11 @@ export class ArtifactsResource {
   /** Get an Artifact's content. Needs the scope `artifacts:read`. */
   content(artifactId: string, options: CallOptions = {}): Promise<Uint8Array> {
     return this.caller.download(operations.getArtifactContent, { path: [artifactId] }, options);
+  }
+
+  /** Delete an Artifact. It is shown nowhere any more, and its content is erased: at once, or with the Task whose plugin made it, for a replay needs it until then. Needs the scope `artifacts:write`. */
+  delete(artifactId: string, options: CallOptions = {}): Promise<void> {
+    return this.caller.call(operations.deleteArtifact, { path: [artifactId] }, options);
   }
 }
 
@@ -5389,6 +5485,31 @@ export class VaultsResource {
   /** Encrypt the secrets of all vaults to a new key. The node's own key is made anew. One that the configuration states is read again, and its first identity is the new one. It may be asked for again when it was cut short. Needs the scope `node:admin`. */
   rotateKey(options: CallOptions = {}): Promise<VaultKeyRotation> {
     return this.caller.call(operations.rotateVaultKey, {}, options);
+  }
+}
+
+/** Holds keep things from being deleted. */
+export class HoldsResource {
+  constructor(protected readonly caller: Caller) {}
+
+  /** List Holds, newest first. Needs the scope `holds:read`. */
+  list(query: ListHoldsQuery = {}, options: CallOptions = {}): Promise<HoldList> {
+    return this.caller.call(operations.listHolds, { query }, options);
+  }
+
+  /** Get a Hold. Needs the scope `holds:read`. */
+  get(holdId: string, options: CallOptions = {}): Promise<Hold> {
+    return this.caller.call(operations.getHold, { path: [holdId] }, options);
+  }
+
+  /** Keep something from being deleted. Nobody can delete it until the Hold is released, and no retention does. That on a Workspace or a Session is for all that is in it. What has a Hold already keeps it, and gets the new reason. Needs the scope `holds:write`. */
+  place(body: PlaceHoldRequest, options: CallOptions = {}): Promise<Hold> {
+    return this.caller.call(operations.placeHold, { body }, options);
+  }
+
+  /** Let something be deleted again. The Hold stays, and says who has released it. Needs the scope `holds:write`. */
+  release(holdId: string, options: CallOptions = {}): Promise<Hold> {
+    return this.caller.call(operations.releaseHold, { path: [holdId] }, options);
   }
 }
 

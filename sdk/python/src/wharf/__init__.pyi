@@ -358,6 +358,8 @@ class _Task(TypedDict):
     `order_key`, of a Connector or of a Session, one runs at a time, in the order in which they were accepted."""
     delivery_id: NotRequired[str]
     order_key: NotRequired[str]
+    deleted_at: NotRequired[str]
+    """`deleted_at` is set on a Task that is not shown any more."""
 
 class _ModelPolicy(TypedDict):
     """ModelPolicy says which models Tasks of a Persona may ask. Empty members allow all."""
