@@ -89,6 +89,7 @@ func (t *Task) AppendJSON(b []byte) []byte {
 	m.Optional("connector_id", t.ConnectorID)
 	m.Optional("delivery_id", t.DeliveryID)
 	m.Optional("order_key", t.OrderKey)
+	m.OptionalTime("deleted_at", t.DeletedAt)
 	return m.End()
 }
 

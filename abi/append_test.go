@@ -64,7 +64,7 @@ func task(t *rapid.T) *Task {
 		Input: drawRaw(t), CreatedBy: drawText(t), PersonaID: drawText(t), BranchID: drawText(t), ParentTaskID: drawText(t),
 		ReceiptID: drawText(t), OutcomeID: drawText(t), StartedAt: drawTime(t), CompletedAt: drawTime(t), CanceledAt: drawTime(t),
 		Failure: drawFailure(t), InputMessageID: drawText(t), DeadlineAt: drawTime(t), Attempt: rapid.Int().Draw(t, "attempt"),
-		Run: drawRun(t), Client: drawClient(t),
+		Run: drawRun(t), Client: drawClient(t), OrderKey: drawText(t), DeletedAt: drawTime(t),
 	}
 }
 

@@ -15,7 +15,7 @@ func (a *Adapter) deletionRoutes() []gateway.Route {
 		write(fasthttp.MethodDelete, "/wharf/v1/tasks/{task_id}", "deleteTask", "Tasks", "tasks:write", "", "", "Delete a Task that has ended", statusNoContent,
 			a.deletes("task_id", a.core.DeleteTask)).bodyless().
 			doc("It is shown nowhere any more, and is erased with its events, its Outcome, its Artifacts and all content that nothing else refers to: at once, or when the "+
-				"last replay or fork of it is. Messages stay with their Session, and its receipt stays. One that has not ended is refused with 409, and one that a Hold is on with 423."),
+				"last replay or fork of it is. Messages stay with their Session, and its receipt stays. One that has not ended is refused, and one that a Hold is on with 423."),
 		write(fasthttp.MethodDelete, "/wharf/v1/artifacts/{artifact_id}", "deleteArtifact", "Artifacts", "artifacts:write", "", "", "Delete an Artifact", statusNoContent,
 			a.deletes("artifact_id", a.core.DeleteArtifact)).bodyless().
 			doc("It is shown nowhere any more, and its content is erased: at once, or with the Task whose plugin made it, for a replay needs it until then."),

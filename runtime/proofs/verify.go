@@ -67,6 +67,9 @@ func (k *Keeper) previousHash(ctx context.Context, t storage.Tenant, stored *abi
 // sourceHash returns the hash of the receipt that a replay's follows.
 func (k *Keeper) sourceHash(ctx context.Context, t storage.Tenant, stored *abi.ReceiptResource) (*string, error) {
 	replayed, err := k.parts.Task(ctx, t, stored.TaskID)
+	if ledger.IsNotFound(err) { // it was deleted: its receipt says all that is known
+		return nil, nil
+	}
 	if err != nil || replayed.Replay == nil {
 		return nil, err
 	}
@@ -85,6 +88,9 @@ func (k *Keeper) sourceHash(ctx context.Context, t storage.Tenant, stored *abi.R
 // it is not there any more, or the receipt is a replay's with replaced answers.
 func (k *Keeper) leavesOf(ctx context.Context, t storage.Tenant, stored *abi.ReceiptResource) ([]storage.Hash, error) {
 	about, err := k.parts.Task(ctx, t, stored.TaskID)
+	if ledger.IsNotFound(err) { // it was deleted
+		return nil, nil
+	}
 	if err != nil || about.Replay != nil {
 		return nil, err
 	}
