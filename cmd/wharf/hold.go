@@ -69,7 +69,9 @@ func (a *app) holdListCommand() *cobra.Command {
 			return nil
 		},
 	}, list[abi.Hold]{
-		call:   sends(func([]string) client.Call { return client.Get("/wharf/v1/holds").Narrow("workspace_id", workspace).Most(limit) }),
+		call: sends(func([]string) client.Call {
+			return client.Get("/wharf/v1/holds").Narrow("workspace_id", workspace).Most(limit)
+		}),
 		titles: []string{"ON", "REASON", "PLACED", "RELEASED"},
 		row: func(h *abi.Hold) []show.Cell {
 			released := ""

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -65,6 +66,7 @@ func TestMain(m *testing.M) {
 //	node stop               end it with SIGTERM; it has to exit with 0. Its log is
 //	                        in serve.stderr
 //	code N COMMAND...       run a command that has to exit with N
+//	gone COMMAND...         run a command again and again until it exits with 1
 //	neat FILE               write standard output to FILE, with ids and times that
 //	                        differ between runs replaced
 //	json LINE PATH REGEX    look into a line of standard output, counted from 1, or
@@ -108,7 +110,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"node": cmdNode, "code": cmdCode, "neat": cmdNeat, "json": cmdJSON, "capture": cmdCapture, "flip": cmdFlip,
+			"node": cmdNode, "code": cmdCode, "gone": cmdGone, "neat": cmdNeat, "json": cmdJSON, "capture": cmdCapture, "flip": cmdFlip,
 		},
 	})
 }
@@ -251,6 +253,24 @@ func (p *process) waitForLog(text string) {
 	for !bytes.Contains(p.errors.Bytes(), []byte(text)) {
 		p.more.Wait()
 	}
+}
+
+// cmdGone runs a command until it finds nothing any more.
+func cmdGone(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: gone COMMAND...")
+	}
+	for until := time.Now().Add(2 * time.Minute); time.Now().Before(until); {
+		var exit *exec.ExitError
+		err := ts.Exec(args[0], args[1:]...)
+		if errors.As(err, &exit) && exit.ExitCode() == 1 {
+			return
+		}
+		if err != nil {
+			ts.Fatalf("%q: %v", args, err)
+		}
+	}
+	ts.Fatalf("%q still finds something", args)
 }
 
 func cmdCode(ts *testscript.TestScript, neg bool, args []string) {
