@@ -1,11 +1,14 @@
 package pages
 
 import (
+	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/wharf-dev/wharf/internal/share"
 )
 
 // before is what has to be there when an example runs, for those that use something up, or wait for somebody. The
@@ -67,12 +70,15 @@ var before = []struct {
 	{regexp.MustCompile(`^wharf tool-server (create|rm|update)`), `ID_TSRV=$(new tsrv tool-server create away-$RANDOM --url "$WHARF_SERVER/mcp")`},
 }
 
-// unrun says why an example is not run. That it is a command line that the program takes, TestExamplesParse of cmd/wharf
-// holds for each.
-var unrun = []struct {
+// exception is an example that is not run, and why.
+type exception struct {
 	example *regexp.Regexp
 	reason  string
-}{
+}
+
+// unrun says why an example is not run. That it is a command line that the program takes, TestExamplesParse of cmd/wharf
+// holds for each.
+var unrun = []exception{
 	{regexp.MustCompile(`^(WHARF_API_KEY=.* )?wharf serve`), "it runs until it is stopped, and every test of a node starts one so"},
 	{regexp.MustCompile(`^wharf plugin dev`), "it runs until it is stopped: TestDevLoadsEachSave of cmd/wharf"},
 	{regexp.MustCompile(`^wharf (mcp|acp) --embedded`), "it has a node of its own, as serve: TestPipeWithoutANode and TestACPEmbedded of cmd/wharf"},
@@ -106,27 +112,30 @@ func examples(t *testing.T) []string {
 	return slices.Compact(all)
 }
 
-// TestHelpExamples runs the examples of help, each in a folder of its own, on one node.
+// TestHelpExamples runs the examples of help, each in a folder of its own, on one node: this run's share of them, and
+// with WHARF_LONG all.
 func TestHelpExamples(t *testing.T) {
 	all := examples(t)
 	if len(all) < 250 {
 		t.Fatalf("help has %d examples", len(all))
 	}
+	mine := share.Of(t)
+	if os.Getenv("WHARF_LONG") != "" {
+		mine = share.All
+	}
 	w := open(t)
-	used := map[int]bool{}
-	for _, example := range all {
-		if i := slices.IndexFunc(unrun, func(u struct {
-			example *regexp.Regexp
-			reason  string
-		}) bool {
-			return u.example.MatchString(example)
-		}); i >= 0 {
+	used, taken := map[int]bool{}, newTurns()
+	for n, example := range all {
+		if i := slices.IndexFunc(unrun, func(u exception) bool { return u.example.MatchString(example) }); i >= 0 {
 			used[i] = true
+			continue
+		}
+		if !mine(n) {
 			continue
 		}
 		t.Run(example, func(t *testing.T) {
 			t.Parallel()
-			defer turn(example)()
+			defer taken.turn(example)()
 			w.try(t, example)
 		})
 	}
@@ -140,21 +149,24 @@ func TestHelpExamples(t *testing.T) {
 // shared are names of what examples of several commands make and remove: those of one name run one after another.
 var shared = []string{"desk", "triage", "my-skill", "pdf-forms", "my-agent"}
 
-var turns = func() map[string]*sync.Mutex {
-	all := map[string]*sync.Mutex{}
+// turns are the locks of those names.
+type turns map[string]*sync.Mutex
+
+func newTurns() turns {
+	all := turns{}
 	for _, name := range shared {
 		all[name] = &sync.Mutex{}
 	}
 	return all
-}()
+}
 
 // turn waits until an example may run.
-func turn(example string) (done func()) {
+func (all turns) turn(example string) (done func()) {
 	var held []*sync.Mutex
 	for _, name := range shared {
 		if strings.Contains(example, name) || name == "triage" && strings.Contains(example, "build/out.wasm") {
-			turns[name].Lock()
-			held = append(held, turns[name])
+			all[name].Lock()
+			held = append(held, all[name])
 		}
 	}
 	return func() {
