@@ -26,7 +26,7 @@ lint: ## gofmt, go vet, staticcheck
 bench: ## measure, each figure against its ceiling (ARGS="--help")
 	go run ./benches $(ARGS)
 
-demo: ## send a document through a node and watch (FILE=some.md)
+demo: ## see in a few seconds what a node does for agents (FILE=some.md)
 	go run ./cmd/wharf demo $(FILE)
 
 generate: ## rebuild what is generated from sources

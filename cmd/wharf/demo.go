@@ -4,19 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/wharf-dev/wharf"
-	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
-	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
-	"github.com/wharf-dev/wharf/cmd/wharf/internal/node"
-	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
+	"github.com/wharf-dev/wharf/plugins"
 )
 
 // demo is one run of the demo command.
@@ -24,39 +19,48 @@ type demo struct {
 	*app
 	persona string
 	keep    bool
+	record  string // the file that what is shown is written to; "" for none
 	file    string // "" for the README that the program carries
-	size    int64  // of the document
-	dir     string // the temporary folder, "" with --server
-	node    *node.Node
-	stop    func() error
+	dir     string // the temporary folder
+	bank    *demoBank
+	node    *demoNode // nil with --server
+	client  *client.Client
+	tell    *demoTeller
 
-	client *client.Client
-	upload time.Duration
-	accept time.Duration
-	sent   time.Time // when the Task was sent
-	seen   time.Time // when its end was seen
-	task   abi.Task
+	session string
+	task    string // the run that is replayed and proved
+	request string // what the agent waits for
+	seen    string // the last event of the Task that was seen
+	bundle  string // the file of the run
+	keys    string // the file of the keys that the node signs with
 }
 
 func (a *app) demoCommand() *cobra.Command {
 	d := &demo{app: a}
 	cmd := page{
 		use:   "demo [FILE]",
-		short: "Send a document through a node of its own and watch",
-		long: `Demo starts a node on a free loopback port with a temporary data folder, submits
-FILE (a text or Markdown document; by default Wharf's own README) as a Task,
-shows the events as they arrive, what came of it and where the time went, and
-how to do the same by hand. Nothing is left behind, except compiled plugins in
-the user's cache folder, which make the next start fast.
+		short: "See in a few seconds what a node does for agents",
+		long: `Demo starts a node on a free loopback port with a temporary data folder, and shows,
+a line each: FILE (a text or Markdown document; by default Wharf's own README)
+goes in, and an agent sends back its outline. A second agent means to pay a bill
+at a bank, which the demo plays; the node holds it until a person agrees, whom
+the demo plays, too. The node is killed (kill -9) while the agent waits for the
+bank, and started again: the agent goes on, and has paid once. Then the run is
+played again from its record, and its record is proved with the node off.
 
-The Persona is persona_digest, which answers with an outline of the document,
-its key sentences and its links; --persona names another. With --server the
-demo uses a node that runs already. With --json every event is a line of JSON,
-and the last line is the Outcome.`,
+Nothing is left behind, except compiled plugins in the user's cache folder, which
+make the next start fast; --keep keeps the data folder.
+
+The document goes to persona_digest, which answers with an outline; --persona
+names another Persona. With --server the demo uses a node that runs already,
+with WHARF_API_KEY: it kills nothing there, and shows what goes without. With
+--json each step is an object on a line of its own, and --record also writes
+what is shown into a file, without colours and times.`,
 		example: `  wharf demo
   wharf demo report.md
   wharf demo --persona persona_echo notes.txt
-  wharf demo --json | jq -r .event
+  wharf demo --record demo.txt
+  wharf demo --json | jq -r .step
   wharf demo --server http://127.0.0.1:8080 report.md`,
 		args: optionalArg,
 	}.command(func(cmd *cobra.Command, args []string) error {
@@ -66,80 +70,130 @@ and the last line is the Outcome.`,
 		return d.run(cmd.Context())
 	})
 	flags := cmd.Flags()
-	flags.StringVar(&d.persona, "persona", "persona_digest", "the Persona that gets the document")
+	flags.StringVar(&d.persona, "persona", plugins.PersonaDigest, "the Persona that gets the document")
 	flags.BoolVar(&d.keep, "keep", false, "keep the temporary data folder, and say where it is")
+	flags.StringVar(&d.record, "record", "", "a file to write what is shown to, too")
 	return a.remote(cmd)
 }
 
-func (d *demo) run(ctx context.Context) (err error) {
+func (d *demo) check() error {
 	if d.keep && d.server != "" {
 		return usagef("--keep is about the demo's own data folder: leave --server out")
 	}
-	if d.file != "" {
-		if info, err := os.Stat(d.file); err != nil {
-			return usagef("%s cannot be read: %w", d.file, err)
-		} else if info.IsDir() {
-			return usagef("%s is a folder: give a document", d.file)
-		}
+	if d.json && d.record != "" {
+		return usagef("--record keeps the text for people: leave --json out")
 	}
-	defer func() { err = errors.Join(err, d.cleanUp()) }()
-	if err := d.connect(ctx); err != nil {
-		return err
+	if d.file == "" {
+		return nil
 	}
-	return d.perform(ctx)
+	info, err := os.Stat(d.file)
+	if err != nil {
+		return usagef("%s cannot be read: %w", d.file, err)
+	}
+	if info.IsDir() {
+		return usagef("%s is a folder: give a document", d.file)
+	}
+	return nil
 }
 
-// connect makes a client for the node to use, starting one unless --server names it.
-func (d *demo) connect(ctx context.Context) (err error) {
-	if d.server != "" {
-		d.client, err = d.app.client()
+func (d *demo) run(ctx context.Context) (err error) {
+	if err := d.check(); err != nil {
 		return err
 	}
 	if d.dir, err = os.MkdirTemp("", "wharf-demo-"); err != nil {
 		return fmt.Errorf("making a temporary folder: %w", err)
 	}
-	cache, key := cachePlaces()
-	eff, err := config.Defaults(map[string]string{
-		"listen": "127.0.0.1:0", "data": filepath.Join(d.dir, "data"), "shutdown.grace": "0",
-		"plugins.cache": cache, "plugins.cache_key": key,
-	})
-	if err != nil {
-		return err
+	d.tell = newDemoTeller(d.app)
+	defer func() { err = errors.Join(err, d.cleanUp()) }()
+	if d.file == "" {
+		if err := os.WriteFile(d.document(), []byte(wharf.Readme()), 0o600); err != nil {
+			return fmt.Errorf("writing the document: %w", err)
+		}
 	}
-	log := slog.New(handler(d.stderr, true, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	d.node, err = node.Start(ctx, node.Options{Config: eff.Config, Version: thisBuild().Version, Log: log})
-	if err != nil {
-		return startAdvice(err)
+	d.introduce()
+	steps := d.story()
+	if d.server != "" {
+		if d.client, err = d.app.client(); err != nil {
+			return err
+		}
+		steps = d.visit()
 	}
-	d.stop = serveInBackground(d.node)
-	if err := d.warm(ctx); err != nil {
-		return err
+	for _, s := range steps {
+		if err := d.step(ctx, s); err != nil {
+			return err
+		}
 	}
-	d.client, err = client.New(d.node.URL(), d.node.NewKey)
-	return err
+	d.conclude()
+	return d.writeRecord()
 }
 
-// serveInBackground serves n until the function returned is called.
-func serveInBackground(n *node.Node) (stop func() error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- n.Serve(ctx) }()
-	return func() error {
-		cancel()
-		return <-served
+// step does a step, for as long as the node lives.
+func (d *demo) step(ctx context.Context, s demoStep) error {
+	if d.node != nil && d.node.demoLife != nil {
+		living, stop := d.node.while(ctx)
+		defer stop()
+		ctx = living
 	}
+	return d.tell.step(ctx, s)
 }
 
-// patienceBeforeNote is how long compiling may take before the user is told what
-// the demo waits for.
-const patienceBeforeNote = 300 * time.Millisecond
+// document is the file that goes in.
+func (d *demo) document() string {
+	if d.file != "" {
+		return d.file
+	}
+	return filepath.Join(d.dir, "README.md")
+}
 
-func (d *demo) warm(ctx context.Context) error {
-	note := time.AfterFunc(patienceBeforeNote, func() {
-		fmt.Fprintln(d.stderr, "compiling the bundled plugins for this machine, which is done once ...")
-	})
-	defer note.Stop()
-	return d.node.Warm(ctx)
+func (d *demo) introduce() {
+	if d.server != "" {
+		d.tell.line("Wharf runs agents. This is what ", d.server, " does for them:")
+	} else {
+		d.tell.line("Wharf runs agents. This is what it does for them, on a node of its own:")
+	}
+	d.tell.line()
+}
+
+// conclude says what it meant, and what to do next. Each command works as it stands there.
+func (d *demo) conclude() {
+	d.tell.title("what just happened")
+	d.tell.line("  What an agent is told and what it does is on the disk before it counts. So a")
+	d.tell.line("  crash loses nothing and does nothing twice, a run can be played again without")
+	d.tell.line("  touching the world, and its signed record convinces whoever doubts it.")
+	d.tell.title("try next")
+	if d.server != "" {
+		d.tell.line("  ", self(), " task list --server ", d.server)
+		return
+	}
+	const key = "WHARF_API_KEY=a-key-to-try-with "
+	d.tell.line("  ", key, self(), " serve")
+	d.tell.title("and in a second terminal")
+	d.tell.line("  ", key, self(), " task submit --follow Hello")
+}
+
+func (d *demo) writeRecord() error {
+	if d.record == "" {
+		return nil
+	}
+	if err := os.WriteFile(d.record, d.tell.recorded(), 0o644); err != nil {
+		return fmt.Errorf("writing the record of the demo: %w", err)
+	}
+	return nil
+}
+
+// cleanUp ends what was started, and removes the folder unless it is kept.
+func (d *demo) cleanUp() error {
+	if d.node != nil && d.node.demoLife != nil {
+		d.node.kill()
+	}
+	if d.bank != nil {
+		d.bank.close()
+	}
+	if d.keep && d.node != nil {
+		d.tell.aside(fmt.Sprintf("the data folder is kept: WHARF_API_KEY=%s %s serve --config %s", d.node.key, self(), d.node.config))
+		return nil
+	}
+	return os.RemoveAll(d.dir)
 }
 
 // cachePlaces returns where compiled plugins are kept between demos, and the key that they
@@ -159,112 +213,3 @@ func cachePlaces() (dir, key string) {
 
 // cacheKeyFile is the key of the demos' compiled plugins, in the user's cache folder.
 const cacheKeyFile = "modules.key"
-
-func (d *demo) cleanUp() error {
-	var err error
-	if d.stop != nil {
-		err = d.stop()
-	}
-	if d.dir == "" {
-		return err
-	}
-	if d.keep {
-		fmt.Fprintf(d.stderr, "\nthe data folder is kept: %s serve --data %s\n", self(), filepath.Join(d.dir, "data"))
-		return err
-	}
-	return errors.Join(err, os.RemoveAll(d.dir))
-}
-
-func (d *demo) perform(ctx context.Context) error {
-	session, err := newSession(ctx, d.client, abi.CreateSessionRequest{}, "")
-	if err != nil {
-		return err
-	}
-	file, err := d.document()
-	if err != nil {
-		return err
-	}
-	info, err := os.Stat(file)
-	if err != nil {
-		return fmt.Errorf("reading the document: %w", err)
-	}
-	d.size = info.Size()
-	began := time.Now()
-	input, err := buildInput(ctx, d.client, submission{file: file}, session.Value.ID)
-	if err != nil {
-		return err
-	}
-	d.upload = time.Since(began)
-	d.sent = time.Now()
-	task, err := d.client.Submit(ctx, abi.SubmitTaskRequest{
-		Input: input, SessionID: session.Value.ID, PersonaID: d.persona,
-	}, client.SubmitOptions{})
-	if err != nil {
-		return hint(err, abi.CodeResourceNotFound, "--persona persona_digest or persona_echo")
-	}
-	d.accept = time.Since(d.sent)
-	d.task = task.Value
-	d.introduce(file)
-	if _, err := d.follow(ctx, d.client, d.task.ID, followOptions{since: d.task.CreatedAt}); err != nil {
-		return err
-	}
-	d.seen = time.Now()
-	return d.conclude(ctx)
-}
-
-// document returns the path of the document, writing the README that the program
-// carries to the temporary folder when no other is named.
-func (d *demo) document() (string, error) {
-	if d.file != "" {
-		return d.file, nil
-	}
-	dir := d.dir
-	if dir == "" {
-		var err error
-		if dir, err = os.MkdirTemp("", "wharf-demo-"); err != nil {
-			return "", fmt.Errorf("making a temporary folder: %w", err)
-		}
-		d.dir = dir
-	}
-	name := filepath.Join(dir, "README.md")
-	if err := os.WriteFile(name, []byte(wharf.Readme()), 0o600); err != nil {
-		return "", fmt.Errorf("writing the document: %w", err)
-	}
-	return name, nil
-}
-
-func (d *demo) introduce(file string) {
-	if d.json {
-		return
-	}
-	where := d.client.Server()
-	if d.node != nil {
-		where += ", with a temporary data folder"
-	}
-	d.out.Line(d.out.Paint(show.Bold, filepath.Base(file)), " (", show.Bytes(d.size), ") goes to ", d.out.Paint(show.Bold, d.persona))
-	d.out.Pairs([2]string{"node", where}, [2]string{"task", d.task.ID})
-	d.out.Title("events")
-}
-
-// demoAnswerLines is how much of a long answer the demo shows: what comes after it
-// should still be seen.
-const demoAnswerLines = 40
-
-func (d *demo) conclude(ctx context.Context) error {
-	task, err := d.client.Task(ctx, d.task.ID)
-	if err != nil {
-		return err
-	}
-	outcome, err := d.client.Outcome(ctx, task.Value.OutcomeID)
-	if err != nil {
-		return err
-	}
-	if err := d.print(outcome.JSON, func() {
-		d.showOutcome(&outcome.Value, demoAnswerLines)
-		d.showTimes(&outcome.Value)
-		d.showNext()
-	}); err != nil {
-		return err
-	}
-	return endCode(task.Value.Status)
-}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -63,40 +62,6 @@ func (w *watched) until(t *testing.T, kind abi.EventKind) {
 func (w *watched) wait() int {
 	_ = w.cmd.Wait()
 	return w.cmd.ProcessState.ExitCode()
-}
-
-func TestAnInterruptedDemoLeavesNothingBehind(t *testing.T) {
-	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGHUP} {
-		t.Run(sig.String(), func(t *testing.T) { interruptDemo(t, sig) })
-	}
-}
-
-func interruptDemo(t *testing.T, sig os.Signal) {
-	if signal.Ignored(sig) {
-		t.Skipf("this test runs under something that ignores %v, such as nohup; so does whatever it starts", sig)
-	}
-	program, err := buildWharf()
-	if err != nil {
-		t.Fatal(err)
-	}
-	big := filepath.Join(t.TempDir(), "big.txt")
-	writeSentences(t, big, 8<<20)
-	tmp := t.TempDir()
-	cmd := exec.Command(program, "demo", "--json", big)
-	cmd.Env = append(os.Environ(), "TMPDIR="+tmp, "XDG_CACHE_HOME="+workshop)
-	w := watch(t, cmd)
-	w.until(t, abi.EventProgress)
-	if err := cmd.Process.Signal(sig); err != nil {
-		t.Fatal(err)
-	}
-	w.until(t, "")
-	if code := w.wait(); code != exitInterrupted {
-		t.Errorf("it ended with %d", code)
-	}
-	left, err := os.ReadDir(tmp)
-	if err != nil || len(left) > 0 {
-		t.Errorf("it left %v behind (%v)", left, err)
-	}
 }
 
 // TestTailGoesOnWhenTheNodeComesBack kills the node under "wharf task tail".

@@ -80,7 +80,7 @@ func (a *app) root() *cobra.Command {
 before it says yes, runs it in a Wasm sandbox and shows what happens as a
 stream of events. It is one program and one data folder.
 
-Start with "wharf demo": it sends a real document through all of it.`,
+Start with "wharf demo": it shows all of that in a few seconds.`,
 		Example: `  wharf demo                              # see it work, nothing is kept
   wharf serve                             # run a node; prints an API key once
   export WHARF_API_KEY=...                # the key that it printed
@@ -156,6 +156,9 @@ func self() string {
 	name := os.Args[0]
 	if strings.Contains(filepath.ToSlash(name), "/go-build") {
 		return "go run ./cmd/wharf"
+	}
+	if strings.ContainsRune(name, filepath.Separator) && !filepath.IsAbs(name) {
+		return name // such as ./bin/wharf, which the shell finds by nothing less
 	}
 	return filepath.Base(name)
 }

@@ -90,6 +90,17 @@ func (a *app) serve(ctx context.Context, eff *config.Effective, debug string) er
 	return nil
 }
 
+// serveInBackground serves n until the function returned is called.
+func serveInBackground(n *node.Node) (stop func() error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- n.Serve(ctx) }()
+	return func() error {
+		cancel()
+		return <-served
+	}
+}
+
 // startAdvice adds what to do about a node that could not start.
 func startAdvice(err error) error {
 	var start *node.StartError

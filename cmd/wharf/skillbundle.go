@@ -180,7 +180,7 @@ func (a *app) skillUpgradeCommand() *cobra.Command {
 		long: `Upgrade checks a folder or a zip and installs it as another version of a bundle. The
 version has to be above the one that is used; a SKILL.md that states none becomes the
 next minor version. Tasks that have begun keep theirs.`,
-		example: "  wharf skill upgrade pdf-forms my-skill --changelog \"Reads tables, too.\"",
+		example: "  wharf skill upgrade pdf-forms pdf-forms --changelog \"Reads tables, too.\"",
 		args:    twoArgs(aSkillBundle + ", and a folder or a zip"),
 		flags:   func(f *pflag.FlagSet) { f.StringVar(&changelog, "changelog", "", "what is new") },
 	}, func(ctx context.Context, c *client.Client, id string, args []string) error {

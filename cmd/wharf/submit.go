@@ -381,7 +381,7 @@ func (a *app) finish(ctx context.Context, c *client.Client, id string, withTask 
 			return err
 		}
 	}
-	if err := a.print(outcome.JSON, func() { a.showOutcome(&outcome.Value, 0) }); err != nil {
+	if err := a.print(outcome.JSON, func() { a.showOutcome(&outcome.Value) }); err != nil {
 		return err
 	}
 	return endCode(task.Value.Status)

@@ -70,7 +70,7 @@ func (a *app) taskGet(ctx context.Context, c *client.Client, id string, outcome 
 	}
 	return a.print(result.JSON, func() {
 		a.showTask(&task.Value)
-		a.showOutcome(&result.Value, 0)
+		a.showOutcome(&result.Value)
 	})
 }
 
@@ -98,9 +98,8 @@ func origin(t *abi.Task) string {
 	return ""
 }
 
-// showOutcome writes what came of a Task; nothing when it has not ended. Of a long
-// answer it shows so many lines, 0 for all.
-func (a *app) showOutcome(o *abi.Outcome, lines int) {
+// showOutcome writes what came of a Task; nothing when it has not ended.
+func (a *app) showOutcome(o *abi.Outcome) {
 	if o.ID == "" {
 		return
 	}
@@ -118,7 +117,7 @@ func (a *app) showOutcome(o *abi.Outcome, lines int) {
 	a.out.Artifacts(o)
 	if len(o.Messages) > 0 {
 		a.out.Title("answer")
-		a.out.Answer(o, lines)
+		a.out.Answer(o)
 	}
 }
 

@@ -48,38 +48,47 @@ cannot be checked.`,
 	return cmd
 }
 
-func (a *app) verify(ctx context.Context, file string, trust []string, again *rerun, chainOnly bool) (err error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return fmt.Errorf("opening the bundle: %w", err)
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat()
-	if err != nil {
-		return fmt.Errorf("opening the bundle: %w", err)
-	}
+func (a *app) verify(ctx context.Context, file string, trust []string, again *rerun, chainOnly bool) error {
 	keys, err := trustedKeys(trust)
 	if err != nil {
 		return err
 	}
-	if len(keys) > 0 {
-		nameKeys(keys, f, info.Size())
-	}
-	report := bundle.Verify(ctx, f, info.Size(), bundle.Options{ChainOnly: chainOnly, TrustKeys: keys, Rerun: again.run})
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	report, err := verifyFile(ctx, file, bundle.Options{ChainOnly: chainOnly, TrustKeys: keys, Rerun: again.run})
+	if err != nil {
+		return err
 	}
 	text := func() {
-		a.showReport(&report, len(keys) > 0)
+		a.showReport(report, len(keys) > 0)
 		a.out.Stack(again.failed)
 	}
-	if err := a.print(&report, text); err != nil {
+	if err := a.print(report, text); err != nil {
 		return err
 	}
 	if !report.Valid {
 		return &silentError{exitFailed}
 	}
 	return nil
+}
+
+// verifyFile checks the run bundle in a file.
+func verifyFile(ctx context.Context, file string, o bundle.Options) (report *receipt.Report, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("opening the bundle: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("opening the bundle: %w", err)
+	}
+	if len(o.TrustKeys) > 0 {
+		nameKeys(o.TrustKeys, f, info.Size())
+	}
+	checked := bundle.Verify(ctx, f, info.Size(), o)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return &checked, nil
 }
 
 // trustedKeys reads the values of --trust. A key that is given in base64 has no id

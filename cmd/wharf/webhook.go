@@ -117,7 +117,7 @@ func (a *app) webhookCreateCommand() *cobra.Command {
 		long: `Create makes a Webhook, which is sent what happens from then on, and prints the secret
 that its deliveries are signed with. The secret is not shown again.`,
 		example: `  wharf webhook create https://receiver.example/in --event "task.*"
-  wharf webhook create https://receiver.example/in --event task.failed --persona p --json`,
+  wharf webhook create https://receiver.example/in --event task.failed --persona persona_echo --json`,
 		args: oneArg("the URL of a receiver"),
 		flags: func(f *pflag.FlagSet) {
 			f.StringSliceVar(&req.Events, "event", nil, "kinds of events, or how they begin and * (required)")

@@ -1,6 +1,8 @@
 package clients
 
 import (
+	"bytes"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,6 +39,9 @@ func TestTour(t *testing.T) {
 			t.Errorf("%s is not in what the tour prints", want)
 		}
 	}
+	if proposed := proposal(t, document(t, "policy.md")); !strings.Contains(out, `"proposals":[`+proposed) {
+		t.Errorf("the proposal %s is not in what the tour prints", proposed)
+	}
 	twice := regexp.MustCompile(`(?m)^task_\w+$`).FindAllString(out, -1)
 	if len(twice) != 2 || twice[0] != twice[1] {
 		t.Errorf("sending a Task twice gave %q", twice)
@@ -50,6 +55,20 @@ func TestTour(t *testing.T) {
 	if t.Failed() {
 		t.Logf("the tour printed:\n%s", out)
 	}
+}
+
+// proposal returns what docs/policy.md says that the tour's Persona proposes, as a node writes it.
+func proposal(t *testing.T, page string) string {
+	t.Helper()
+	block := regexp.MustCompile("<!-- proposal -->\n```json\n(.*)\n```").FindStringSubmatch(page)
+	if block == nil {
+		t.Fatal("docs/policy.md shows no proposal")
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, []byte(block[1])); err != nil {
+		t.Fatal(err)
+	}
+	return compact.String()
 }
 
 // tour returns the shell blocks of the README's tour.

@@ -73,11 +73,12 @@ type Set struct {
 	Recipes []Recipe
 }
 
-// Sets returns every plugin that is built: those that ship, and those that tests
+// Sets returns every plugin that is built: those that ship, that of "wharf demo", and those that tests
 // and measurements run.
 func Sets() []Set {
 	return []Set{
 		{Folder: "bundled", Lock: "bundled.lock", Recipes: Recipes()},
+		{Folder: "bills/wasm", Lock: "bills.lock", Recipes: []Recipe{billsRecipe()}},
 		{Folder: "plugintest/wasm", Lock: "plugintest.lock", Recipes: TestRecipes()},
 		{Folder: "plugintest/workers/wasm", Lock: "workers.lock", Recipes: WorkerRecipes()},
 		{Folder: "js/wasm", Lock: "engine.lock", Recipes: []Recipe{engineRecipe()}},
@@ -94,6 +95,13 @@ func TestRecipes() []Recipe {
 		all = append(all, recipe)
 	}
 	return all
+}
+
+// billsRecipe builds the plugin of package bills, with what the test plugins have of the border to the host.
+func billsRecipe() Recipe {
+	recipe := clangRecipe("bills", "bills/src", "bills.c", 8192)
+	recipe.sources = append(recipe.sources, "plugintest/src/guest.h")
+	return recipe
 }
 
 // Recipes returns how to build each bundled plugin.

@@ -3,7 +3,6 @@ package show
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -27,7 +26,7 @@ func StatusStyle(status abi.TaskStatus) Style {
 // Answer writes the text of the assistant's Messages of an Outcome, which are
 // what a Task answers with: at most so many lines of it, 0 for all. It reports
 // whether there was any.
-func (s *Screen) Answer(o *abi.Outcome, lines int) bool {
+func (s *Screen) Answer(o *abi.Outcome) bool {
 	var texts []string
 	for _, v := range o.Messages {
 		texts = append(texts, messageTexts(v)...)
@@ -36,15 +35,7 @@ func (s *Screen) Answer(o *abi.Outcome, lines int) bool {
 		return false
 	}
 	all := strings.Split(Clean(strings.Join(texts, "\n\n")), "\n")
-	left := 0
-	if lines > 0 && len(all) > lines {
-		left = len(all) - lines
-		all = all[:lines]
-	}
 	s.write(Indent("  ", strings.Join(s.markdown(s.wrap(all, 2)), "\n")))
-	if left > 0 {
-		s.Line(s.Paint(Dim, fmt.Sprintf("  ... and %d lines more", left)))
-	}
 	return true
 }
 
@@ -70,34 +61,6 @@ func (s *Screen) markdown(lines []string) []string {
 		}
 	}
 	return lines
-}
-
-// Phase is a named share of a time.
-type Phase struct {
-	Name string
-	Time time.Duration
-	Note string
-}
-
-// Phases writes shares of a time with bars that compare them.
-func (s *Screen) Phases(phases []Phase) {
-	const barWidth = 24
-	var longest time.Duration
-	for _, p := range phases {
-		longest = max(longest, p.Time)
-	}
-	var rows [][]Cell
-	for _, p := range phases {
-		bar := ""
-		if longest > 0 {
-			bar = strings.Repeat("█", int(int64(p.Time)*barWidth/int64(longest)))
-		}
-		if bar == "" && p.Time > 0 {
-			bar = "▏"
-		}
-		rows = append(rows, []Cell{{Text: p.Name}, {Text: Duration(p.Time), Style: Bold}, {Text: bar, Style: Cyan}, {Text: p.Note, Style: Dim}})
-	}
-	s.indented(func(in *Screen) { in.Table(nil, rows) })
 }
 
 // indented runs f on a Screen whose lines are indented by two spaces.

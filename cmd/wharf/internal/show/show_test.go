@@ -190,13 +190,11 @@ func TestAnswers(t *testing.T) {
 	}
 	s, out := screen("never", nil)
 	s.Artifacts(&o)
-	if !s.Answer(&o, 0) {
+	if !s.Answer(&o) {
 		t.Error("there is an answer")
 	}
-	s.Answer(&o, 1)
-	s.Phases([]Phase{{"accept", time.Millisecond, "on disk"}, {"run", 24 * time.Millisecond, "the plugin"}, {"none", 0, ""}})
 	golden(t, "answer.txt", out.String())
-	if s.Answer(&abi.Outcome{}, 0) {
+	if s.Answer(&abi.Outcome{}) {
 		t.Error("there is no answer")
 	}
 }
