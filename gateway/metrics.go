@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -35,7 +36,7 @@ func newMetrics(s *Server) *metrics {
 		}, []string{"operation", "status"}),
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "wharf_http_request_seconds", Help: "Time from routing to the answer.",
-			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+			Buckets: []float64{.001, .005, .025, .1, .5, 2.5, 10},
 		}, []string{"operation"}),
 		unrouted: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "wharf_http_unrouted_total", Help: "Requests for an unknown path or with a wrong method.",
@@ -48,6 +49,12 @@ func newMetrics(s *Server) *metrics {
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registry.MustRegister(s.gauges()...)
 	m.registry.MustRegister(engineCollector{s.core})
+	if log := s.cfg.AccessLog; log != nil {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "wharf_access_log_dropped_total", Help: "Lines of the access log that were not written, for want of room on the disk or of time.",
+		}, func() float64 { return float64(log.Dropped()) }))
+	}
+	m.registry.MustRegister(s.cfg.Collectors...)
 	return m
 }
 
@@ -64,24 +71,27 @@ func (s *Server) gauges() []prometheus.Collector {
 	}
 }
 
-// routeMeter counts the answers of one route without looking labels up again.
+// routeMeter counts the answers of one route without looking labels up again. What was never
+// answered has no series: a node has far more operations than one client uses.
 type routeMeter struct {
-	latency prometheus.Observer
-	classes [6]prometheus.Counter
+	latency func() prometheus.Observer
+	classes [6]func() prometheus.Counter
 }
 
 func (m *metrics) route(rt *Route) *routeMeter {
 	operation := rt.mount.operation(rt)
-	meter := &routeMeter{latency: m.latency.WithLabelValues(operation)}
+	meter := &routeMeter{latency: sync.OnceValue(func() prometheus.Observer { return m.latency.WithLabelValues(operation) })}
 	for class := range meter.classes {
-		meter.classes[class] = m.requests.WithLabelValues(operation, fmt.Sprintf("%dxx", class))
+		meter.classes[class] = sync.OnceValue(func() prometheus.Counter {
+			return m.requests.WithLabelValues(operation, fmt.Sprintf("%dxx", class))
+		})
 	}
 	return meter
 }
 
 func (m *routeMeter) observe(status int, took time.Duration) {
-	m.latency.Observe(took.Seconds())
-	m.classes[min(status/100, 5)].Inc()
+	m.latency().Observe(took.Seconds())
+	m.classes[min(status/100, 5)]().Inc()
 }
 
 // engineCollector shows the engine's own counts.
@@ -180,16 +190,20 @@ func boolean(b bool) float64 {
 }
 
 // serveMetrics is open to clients that connect to a loopback address without a proxy in
-// between; anybody else needs a key that may administer the node.
+// between; anybody else needs a key that may see metrics, or administer the node.
 func (s *Server) serveMetrics(r *Request) error {
 	if !local(r.HTTP) {
 		if err := s.authenticate(r); err != nil {
 			return err
 		}
-		if err := r.Require(abi.ScopeNode); err != nil {
+		if err := r.Require(abi.ScopeMetrics); err != nil {
 			return err
 		}
 	}
+	return s.showMetrics(r.HTTP)
+}
+
+func (s *Server) showMetrics(ctx *fasthttp.RequestCtx) error {
 	families, err := s.metrics.registry.Gather()
 	if err != nil {
 		return fmt.Errorf("gather metrics: %w", err)
@@ -202,8 +216,8 @@ func (s *Server) serveMetrics(r *Request) error {
 			return fmt.Errorf("encode metrics: %w", err)
 		}
 	}
-	r.HTTP.SetContentType(string(format))
-	r.HTTP.Response.SetBodyRaw(text.Bytes())
+	ctx.SetContentType(string(format))
+	ctx.Response.SetBodyRaw(text.Bytes())
 	return nil
 }
 

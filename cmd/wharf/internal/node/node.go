@@ -22,6 +22,7 @@ import (
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/holdings"
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/gateway/a2a"
+	"github.com/wharf-dev/wharf/gateway/accesslog"
 	"github.com/wharf-dev/wharf/gateway/acp"
 	"github.com/wharf-dev/wharf/gateway/api"
 	"github.com/wharf-dev/wharf/gateway/harn"
@@ -64,6 +65,8 @@ type Node struct {
 	log      *slog.Logger
 	addr     *net.TCPAddr
 	listener net.Listener // until it is served
+	probes   net.Listener // of metrics.listen, until it is served; nil for none
+	access   *accesslog.Log
 	store    storage.Store
 	sandbox  *sandbox.Runtime
 	turns    *turns.Turns
@@ -103,6 +106,9 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 		return n, err
 	}
 	n.addr = n.listener.Addr().(*net.TCPAddr)
+	if err = n.openObserving(ctx); err != nil {
+		return n, err
+	}
 	warnOfReaders(o.Log, secretFiles(&o.Config))
 	if n.tls, err = startTLS(ctx, &n.options); err != nil {
 		return n, err
@@ -115,6 +121,7 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 	}
 	front := o.gatewayConfig()
 	front.TLS, front.PublicURL, front.InHand, front.Turns = n.tls, n.publicURL(), n.inHand, n.turns
+	front.AccessLog = n.access
 	front.SpoolDir = filepath.Join(n.options.Config.Data, "spool")
 	shown := api.New(n.engine, front.Turns)
 	adapters := []gateway.Adapter{harn.New(front, shown).WithClients(n.clients).WithNode(n.offer),
@@ -432,6 +439,7 @@ func (n *Node) Serve(ctx context.Context) error {
 	ln := n.listener
 	n.listener = nil // the gateway's from here on
 	go func() { served <- n.gateway.Serve(ln) }()
+	n.serveProbes()
 	background, stop := context.WithCancel(ctx)
 	defer stop()
 	go n.retain(background)
@@ -506,6 +514,9 @@ func (n *Node) close(ctx context.Context) (err error) {
 	if n.listener != nil {
 		err = n.listener.Close()
 	}
+	if n.probes != nil {
+		err = errors.Join(err, n.probes.Close())
+	}
 	if n.tls != nil {
 		err = errors.Join(err, n.tls.Close())
 	}
@@ -520,6 +531,9 @@ func (n *Node) close(ctx context.Context) (err error) {
 	}
 	if n.store != nil {
 		err = errors.Join(err, n.store.Close())
+	}
+	if closeErr := n.access.Close(); closeErr != nil {
+		n.log.Warn("the end of the access log is lost", "error", closeErr) // which is no fault of the node's
 	}
 	// Compiling cannot be stopped, and takes longer than anybody wants to wait for
 	// the end of a process; then the sandbox is left to that.

@@ -492,7 +492,7 @@ export interface CreateKeyRequest {
   actor?: string;
   name: string;
   /** What may be done with it; by default every scope of the protocol. */
-  scopes?: Array<"admin" | "artifacts:read" | "artifacts:write" | "branches:read" | "branches:write" | "connectors:read" | "connectors:write" | "events:internal" | "events:read" | "events:write" | "harnesses:read" | "harnesses:write" | "hooks:read" | "hooks:write" | "memories:read" | "memories:write" | "messages:read" | "messages:write" | "node:admin" | "outcomes:read" | "outcomes:write" | "personas:own" | "personas:read" | "personas:write" | "quotas:read" | "quotas:write" | "receipts:read" | "receipts:verify" | "receipts:write" | "sessions:read" | "sessions:write" | "skills:read" | "skills:write" | "tasks:read" | "tasks:replay" | "tasks:write" | "tools:read" | "tools:write" | "vaults:read" | "vaults:write" | "webhooks:read" | "webhooks:write" | "workspaces:read" | "workspaces:write" | "*">;
+  scopes?: Array<"admin" | "artifacts:read" | "artifacts:write" | "branches:read" | "branches:write" | "connectors:read" | "connectors:write" | "events:internal" | "events:read" | "events:write" | "harnesses:read" | "harnesses:write" | "hooks:read" | "hooks:write" | "memories:read" | "memories:write" | "messages:read" | "messages:write" | "metrics:read" | "node:admin" | "outcomes:read" | "outcomes:write" | "personas:own" | "personas:read" | "personas:write" | "quotas:read" | "quotas:write" | "receipts:read" | "receipts:verify" | "receipts:write" | "sessions:read" | "sessions:write" | "skills:read" | "skills:write" | "tasks:read" | "tasks:replay" | "tasks:write" | "tools:read" | "tools:write" | "vaults:read" | "vaults:write" | "webhooks:read" | "webhooks:write" | "workspaces:read" | "workspaces:write" | "*">;
   /** Tenant name; default: the caller's. */
   tenant?: string;
   /** Where it may be used; by default in every Workspace. */
@@ -4328,7 +4328,7 @@ export const operations = {
   getMemory: { method: "GET", path: "/v1/memories/{memory_id}", keyed: false },
   /** Get a Message. Needs the scope `messages:read`. */
   getMessage: { method: "GET", path: "/v1/messages/{message_id}", keyed: false },
-  /** Show metrics for Prometheus. Open to requests that reach the node over loopback without a proxy; any other needs a key with the scope `node:admin`. */
+  /** Show metrics for Prometheus. Open to requests that reach the node over loopback without a proxy; any other needs a key with the scope `metrics:read` or `node:admin`. */
   getMetrics: { method: "GET", path: "/metrics", keyed: false },
   /** Describe every route. */
   getOpenAPI: { method: "GET", path: "/openapi.json", keyed: false },
@@ -5516,7 +5516,7 @@ export class NodeResource {
     return this.caller.call(operations.getReadiness, {}, options);
   }
 
-  /** Show metrics for Prometheus. Open to requests that reach the node over loopback without a proxy; any other needs a key with the scope `node:admin`. */
+  /** Show metrics for Prometheus. Open to requests that reach the node over loopback without a proxy; any other needs a key with the scope `metrics:read` or `node:admin`. */
   metrics(options: CallOptions = {}): Promise<Uint8Array> {
     return this.caller.download(operations.getMetrics, {}, options);
   }
