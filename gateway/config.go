@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/wharf-dev/wharf/gateway/accesslog"
+	"github.com/wharf-dev/wharf/runtime/figures"
 	"github.com/wharf-dev/wharf/runtime/inhand"
 	"github.com/wharf-dev/wharf/runtime/turns"
 )
@@ -45,6 +46,8 @@ type Config struct {
 	// AccessLog is told of each request once it was answered; nil for none. It is not closed.
 	AccessLog *accesslog.Log
 
+	// Figures is what the engine counts by name; nil for nothing.
+	Figures *figures.Book
 	// Collectors are metrics of what the gateway does not know.
 	Collectors []prometheus.Collector
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/figures"
 	"github.com/wharf-dev/wharf/runtime/intake"
 	"github.com/wharf-dev/wharf/runtime/outbox"
 )
@@ -48,7 +49,7 @@ func newMetrics(s *Server) *metrics {
 	m.registry.MustRegister(m.requests, m.latency, m.unrouted, m.broken,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registry.MustRegister(s.gauges()...)
-	m.registry.MustRegister(engineCollector{s.core})
+	m.registry.MustRegister(engineCollector{s.core, s.cfg.Figures})
 	if log := s.cfg.AccessLog; log != nil {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "wharf_access_log_dropped_total", Help: "Lines of the access log that were not written, for want of room on the disk or of time.",
@@ -95,7 +96,10 @@ func (m *routeMeter) observe(status int, took time.Duration) {
 }
 
 // engineCollector shows the engine's own counts.
-type engineCollector struct{ core Core }
+type engineCollector struct {
+	core    Core
+	figures *figures.Book
+}
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, labels, nil)
@@ -123,7 +127,10 @@ func (c engineCollector) Collect(ch chan<- prometheus.Metric) {
 	deliveries := c.core.DeliveryStats()
 	sendDeliveries(send, &deliveries)
 	ch <- batchSizes(&deliveries.Batches)
+	sendConnectors(send, deliveries.Connectors)
 	sendWebhooks(send, c.core.WebhookStats())
+	sendPlugins(send, c.figures.Plugins())
+	sendModels(send, c.figures.Models())
 	send(prometheus.CounterValue, float64(st.QuotaRefusals), describe("wharf_quotas_refused_total", "Tasks that a Quota had no room for."))
 	send(prometheus.GaugeValue, float64(st.PermissionsPending), describe("wharf_permissions_pending", "Requests for permission or input that wait for an answer."))
 	secrets := describe("wharf_secret_uses_total", "Uses of secrets by Tasks and Connectors that events tell of.", "decision")
@@ -165,6 +172,73 @@ func sendDeliveries(send sender, d *intake.Deliveries) {
 	send(prometheus.CounterValue, float64(d.Redriven), describe("wharf_deliveries_redriven_total", "Deliveries put aside that were driven again."))
 	send(prometheus.GaugeValue, float64(d.Pending), describe("wharf_deliveries_pending", "Deliveries that wait to be handled."))
 	send(prometheus.GaugeValue, d.Oldest.Seconds(), describe("wharf_deliveries_oldest_seconds", "How long the oldest delivery that is pending has waited, about."))
+}
+
+// sendConnectors shows what is counted by Connector; those that are not told apart are shown once there is
+// anything to show of them.
+func sendConnectors(send sender, all []intake.ConnectorDeliveries) {
+	deliveries := describe("wharf_connector_deliveries_total", "Deliveries by Connector, the first 100 that have any; what others have is under other.", "connector", "outcome")
+	pending := describe("wharf_connector_deliveries_pending", "Deliveries that wait to be handled, by Connector.", "connector")
+	oldest := describe("wharf_connector_oldest_seconds", "How long the oldest pending delivery has waited, about, by Connector.", "connector")
+	for i := range all {
+		c := &all[i]
+		id := c.ID
+		if id == "" {
+			if id = figures.Other; c.Received+c.Deduped+c.Rejected+c.Dead == 0 {
+				continue
+			}
+		}
+		send(prometheus.CounterValue, float64(c.Received), deliveries, id, "received")
+		send(prometheus.CounterValue, float64(c.Deduped), deliveries, id, "deduped")
+		send(prometheus.CounterValue, float64(c.Rejected), deliveries, id, "refused")
+		send(prometheus.CounterValue, float64(c.Dead), deliveries, id, "dead")
+		send(prometheus.GaugeValue, float64(c.Pending), pending, id)
+		send(prometheus.GaugeValue, c.Oldest.Seconds(), oldest, id)
+	}
+}
+
+func sendPlugins(send sender, all []figures.Plugin) {
+	ended := describe("wharf_plugin_tasks_total", "Tasks that ended, by plugin and how: completed, canceled, or the code of the failure. The first 100 plugins and 20 codes of each are told apart.", "plugin", "outcome")
+	runs := describe("wharf_plugin_runs_total", "Runs of plugins. A Task that waited and went on has several.", "plugin")
+	ran := describe("wharf_plugin_run_seconds_total", "Time that runs of plugins took, host calls included.", "plugin")
+	gas := describe("wharf_plugin_gas_used_total", "Gas that runs of plugins have used.", "plugin")
+	calls := describe("wharf_plugin_host_calls_total", "Host calls that runs of plugins made, those included that a record has answered.", "plugin")
+	for i := range all {
+		p := &all[i]
+		for outcome, n := range map[string]uint64{"completed": p.Completed, "canceled": p.Canceled} {
+			if n > 0 {
+				send(prometheus.CounterValue, float64(n), ended, p.Name, outcome)
+			}
+		}
+		for code, n := range p.Failed {
+			send(prometheus.CounterValue, float64(n), ended, p.Name, "failed:"+code)
+		}
+		if p.Runs == 0 {
+			continue
+		}
+		send(prometheus.CounterValue, float64(p.Runs), runs, p.Name)
+		send(prometheus.CounterValue, p.Ran.Seconds(), ran, p.Name)
+		send(prometheus.CounterValue, float64(p.Gas), gas, p.Name)
+		send(prometheus.CounterValue, float64(p.HostCalls), calls, p.Name)
+	}
+}
+
+func sendModels(send sender, all []figures.Model) {
+	calls := describe("wharf_model_calls_total", "Calls of models that a provider has answered, or, by code, has not after all attempts.", "model", "provider", "outcome")
+	tokens := describe("wharf_model_tokens_total", "Tokens of calls of models that were answered.", "model", "provider", "direction")
+	cost := describe("wharf_model_cost_total", "What calls of models cost by the prices that are configured, as Quotas count it.", "model", "provider", "currency")
+	for i := range all {
+		m := &all[i]
+		send(prometheus.CounterValue, float64(m.Answered), calls, m.Name, m.Provider, "answered")
+		for code, n := range m.Failed {
+			send(prometheus.CounterValue, float64(n), calls, m.Name, m.Provider, "failed:"+code)
+		}
+		send(prometheus.CounterValue, float64(m.Input), tokens, m.Name, m.Provider, "input")
+		send(prometheus.CounterValue, float64(m.Output), tokens, m.Name, m.Provider, "output")
+		for currency, sum := range m.Cost {
+			send(prometheus.CounterValue, sum, cost, m.Name, m.Provider, currency)
+		}
+	}
 }
 
 func sendWebhooks(send sender, w outbox.Stats) {

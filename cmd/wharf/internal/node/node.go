@@ -29,6 +29,7 @@ import (
 	"github.com/wharf-dev/wharf/gateway/mcp"
 	"github.com/wharf-dev/wharf/gateway/openharness"
 	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/figures"
 	"github.com/wharf-dev/wharf/runtime/harnesses"
 	"github.com/wharf-dev/wharf/runtime/identity"
 	"github.com/wharf-dev/wharf/runtime/inhand"
@@ -83,6 +84,7 @@ type Node struct {
 	vaults   *vault.Store
 	files    *os.Root       // of Workspaces
 	inHand   *inhand.Budget // of large documents
+	figures  *figures.Book
 	trust    parcel.Trust   // whose plugins are taken
 	watching sync.WaitGroup // for folders of plugins
 	engine   *engine.Engine
@@ -94,7 +96,7 @@ type Node struct {
 // closes everything; if Start fails, nothing is left open.
 func Start(ctx context.Context, o Options) (n *Node, err error) {
 	asked := newHosts(o.Config.Tools, o.Log)
-	n = &Node{options: o, log: o.Log, hosts: asked, clients: newClients(o.Config.Tools).Beside(asked), added: tool.NewAdded(), remote: harnesses.NewRemote(o.engineConfig().Harnesses.Private), inHand: inhand.NewBudget(inHand(available()))}
+	n = &Node{options: o, log: o.Log, hosts: asked, clients: newClients(o.Config.Tools).Beside(asked), added: tool.NewAdded(), remote: harnesses.NewRemote(o.engineConfig().Harnesses.Private), inHand: inhand.NewBudget(inHand(available())), figures: figures.New(o.Log)}
 	defer func() {
 		if err != nil {
 			err = Explain(errors.Join(err, n.close(ctx)))
@@ -121,7 +123,7 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 	}
 	front := o.gatewayConfig()
 	front.TLS, front.PublicURL, front.InHand, front.Turns = n.tls, n.publicURL(), n.inHand, n.turns
-	front.AccessLog = n.access
+	front.AccessLog, front.Figures = n.access, n.figures
 	front.SpoolDir = filepath.Join(n.options.Config.Data, "spool")
 	shown := api.New(n.engine, front.Turns)
 	adapters := []gateway.Adapter{harn.New(front, shown).WithClients(n.clients).WithNode(n.offer),
@@ -198,7 +200,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	calls, reach, err := performers(&n.options.Config, personas(own), n.clients, n.hosts, n.added, agents, n.remote, secrets, n.options.Version, n.log)
+	calls, reach, err := performers(&n.options.Config, personas(own), n.clients, n.hosts, n.added, agents, n.remote, secrets, n.figures, n.options.Version, n.log)
 	if err != nil {
 		return err
 	}
@@ -217,7 +219,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	config := n.options.engineConfig()
 	config.InHand = n.inHand
 	n.engine, err = engine.New(config, engine.Parts{
-		Store: n.store, Modules: n.modules, Personas: personas(own), Log: n.log, Backup: n.backup(), CheckBackup: n.checkBackup, Files: n.files,
+		Store: n.store, Modules: n.modules, Figures: n.figures, Personas: personas(own), Log: n.log, Backup: n.backup(), CheckBackup: n.checkBackup, Files: n.files,
 		Performers: calls, AddedTools: n.added, Agents: agents, Hosts: n.hosts, RemoteHarnesses: n.remote, Vaults: n.vaults, NodeSecret: nodeSecret(&n.options.Config, n.log), Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(), Rewriter: n.sandbox.Rewriter(),
 		ShowEvent: harn.Links().PublicEvent, WebhookFormats: []api.WebhookFormat{openharness.WebhookFormat(), a2a.WebhookFormat(n.base())}, Instances: n.instances, Tokens: n.tokens, Turns: n.turns, ModelNamed: n.modelNamed, Models: n.models, Installs: n.modules,
 	})
