@@ -67,6 +67,7 @@ type Node struct {
 	addr     *net.TCPAddr
 	listener net.Listener // until it is served
 	probes   net.Listener // of metrics.listen, until it is served; nil for none
+	shownAt  net.Addr     // where that listener is
 	access   *accesslog.Log
 	store    storage.Store
 	sandbox  *sandbox.Runtime

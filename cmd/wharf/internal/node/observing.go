@@ -18,6 +18,7 @@ func (n *Node) openObserving(ctx context.Context) (err error) {
 		if n.probes, err = listen(ctx, c.Metrics.Listen); err != nil {
 			return metricsError(err)
 		}
+		n.shownAt = n.probes.Addr()
 	}
 	switch c.Log.Access {
 	case "", config.AccessOff:
@@ -49,12 +50,7 @@ func accessLogError(path string, err error) error {
 }
 
 // MetricsAddr returns where metrics are shown by a listener of their own, nil for nowhere.
-func (n *Node) MetricsAddr() net.Addr {
-	if n.probes == nil {
-		return nil
-	}
-	return n.probes.Addr()
-}
+func (n *Node) MetricsAddr() net.Addr { return n.shownAt }
 
 // serveProbes answers on the listener for metrics until the node has shut down.
 func (n *Node) serveProbes() {
