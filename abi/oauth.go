@@ -3,6 +3,7 @@ package abi
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 )
 
 // OAuthError is the answer of the token endpoint to a request that it refuses
@@ -53,4 +54,18 @@ type AuthorizationServer struct {
 func APIKeyID(key string) string {
 	hash := sha256.Sum256([]byte(key))
 	return IDPrefix(ObjectAPIKey) + hex.EncodeToString(hash[:16])
+}
+
+// APIKeyPrefix begins the keys that nodes make, and apiKeySize is how long what follows is: 32 random
+// bytes in base64.
+const (
+	APIKeyPrefix = "wharf_"
+	apiKeySize   = 43
+)
+
+// MadeByNode reports whether a credential has the form of the keys that nodes make. Nobody can guess
+// such a key, so that its id tells nothing of it.
+func MadeByNode(credential string) bool {
+	random, ok := strings.CutPrefix(credential, APIKeyPrefix)
+	return ok && len(random) == apiKeySize
 }

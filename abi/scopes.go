@@ -7,6 +7,7 @@ const (
 	ScopeAll            = "*"
 	ScopeAdmin          = "admin"           // manage keys of the own tenant
 	ScopeNode           = "node:admin"      // manage tenants, backups and metrics of the node
+	ScopeMetrics        = "metrics:read"    // read the metrics of the node, and nothing else of it
 	ScopeEventsInternal = "events:internal" // see internal content
 	ScopeReceiptsVerify = "receipts:verify"
 	ScopeTasksReplay    = "tasks:replay"
@@ -30,7 +31,7 @@ var scopedResources = []string{"personas", "workspaces", "sessions", "tasks", "b
 
 // Scopes lists every scope that a key can have, without [ScopeAll].
 func Scopes() []string {
-	all := []string{ScopeAdmin, ScopeNode, ScopeEventsInternal, ScopeReceiptsVerify, ScopeTasksReplay, ScopePersonasOwn}
+	all := []string{ScopeAdmin, ScopeNode, ScopeMetrics, ScopeEventsInternal, ScopeReceiptsVerify, ScopeTasksReplay, ScopePersonasOwn}
 	for _, r := range scopedResources {
 		all = append(all, r+":read", r+":write")
 	}
@@ -40,9 +41,9 @@ func Scopes() []string {
 
 // DefaultScopes lists what a new key may do when nothing else is said: read and
 // write every resource, verify and replay, but no administration, no
-// internal content, no policy for the Workspaces that it is bound to, and no Holds.
+// internal content, no metrics of the node, no policy for the Workspaces that it is bound to, and no Holds.
 func DefaultScopes() []string {
 	return slices.DeleteFunc(Scopes(), func(s string) bool {
-		return s == ScopeAdmin || s == ScopeNode || s == ScopeEventsInternal || s == ScopePersonasOwn || s == ScopeHoldsWrite
+		return s == ScopeAdmin || s == ScopeNode || s == ScopeMetrics || s == ScopeEventsInternal || s == ScopePersonasOwn || s == ScopeHoldsWrite
 	})
 }

@@ -90,6 +90,7 @@ type taken struct {
 	watched chan struct{} // closed when nobody reads it any more
 	users   atomic.Int32  // the handler and the connection, while they have not ended
 	held    int64         // of the budget, by the body
+	entry   *entry        // of the access log
 	ended   atomic.Bool   // the handler has returned
 	stops   []func() bool // end what waits for the server's end
 }
@@ -166,6 +167,8 @@ func (b *bridge) await(r *Request) error {
 // before, and then closes the connection.
 func (b *bridge) handOver(r *Request) {
 	b.taken.held, r.held = r.held, 0
+	b.taken.entry = r.entry
+	b.taken.entry.stream(r.HTTP, "sse")
 	r.HTTP.SetStatusCode(b.answer.counted())
 	r.HTTP.Conn().(*conn).onClose(b.connectionClosed)
 	r.HTTP.HijackSetNoResponse(true)
@@ -309,5 +312,6 @@ func (b *bridge) release() {
 	if b.taken.held > 0 {
 		b.server.inFlight.giveFor(b.whose, b.taken.held)
 	}
+	b.taken.entry.end()
 	b.server.streams.end()
 }

@@ -4,6 +4,10 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/wharf-dev/wharf/gateway/accesslog"
+	"github.com/wharf-dev/wharf/runtime/figures"
 	"github.com/wharf-dev/wharf/runtime/inhand"
 	"github.com/wharf-dev/wharf/runtime/turns"
 )
@@ -38,6 +42,14 @@ type Config struct {
 	// InHand bounds what large documents take while they are read for requests and held until
 	// clients have taken them. It is shared with the engine. nil bounds nothing.
 	InHand *inhand.Budget
+
+	// AccessLog is told of each request once it was answered; nil for none. It is not closed.
+	AccessLog *accesslog.Log
+
+	// Figures is what the engine counts by name; nil for nothing.
+	Figures *figures.Book
+	// Collectors are metrics of what the gateway does not know.
+	Collectors []prometheus.Collector
 
 	// ReadTimeout is the time a client has to send a request. An upload has that
 	// long for each piece, and UploadTimeout for the whole.

@@ -24,6 +24,7 @@ func (s *Server) fail(r *Request, err error) {
 	if !ok {
 		shown = internalError(err, "the node failed to answer this request")
 	}
+	r.refusal = shown
 	writeError(r.HTTP, r.refused(), r.Route.mount.Errors, shown)
 }
 
@@ -80,6 +81,7 @@ func (s *Server) brokenRequest(ctx *fasthttp.RequestCtx, err error) {
 	ctx.Response.Header.Set("X-Request-Id", id)
 	s.metrics.broken.Inc()
 	writeError(ctx, Refused{ID: id}, s.owner(sentPath(ctx)).Errors, brokenError(err))
+	s.tellUnrouted(ctx, id)
 }
 
 // sentPath returns the path of a request as it was sent, as far as that is known: of one
@@ -126,9 +128,11 @@ func (s *Server) methodNotAllowed(ctx *fasthttp.RequestCtx) {
 
 // options runs after the router has set Allow.
 func (s *Server) options(ctx *fasthttp.RequestCtx) {
-	ctx.Response.Header.Set("X-Request-Id", s.newRequestID())
+	id := s.newRequestID()
+	ctx.Response.Header.Set("X-Request-Id", id)
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
 	giveUp(ctx)
+	s.tellUnrouted(ctx, id)
 }
 
 // refuse answers where there is no route.
@@ -138,4 +142,5 @@ func (s *Server) refuse(ctx *fasthttp.RequestCtx, err *abi.Error) {
 	writeError(ctx, Refused{ID: id}, s.owner(sentPath(ctx)).Errors, err)
 	giveUp(ctx)
 	s.metrics.unrouted.Inc()
+	s.tellUnrouted(ctx, id)
 }

@@ -118,7 +118,10 @@ type conn struct {
 	// connection and could lose the answer.
 	linger bool
 	closed atomic.Bool
-	hears  atomic.Pointer[func()] // is called by Close
+	// carriedIn and carriedOut count bytes, for the access log.
+	carriedIn, carriedOut atomic.Int64
+
+	hears atomic.Pointer[func()] // is called by Close
 }
 
 // onClose has f called once when the connection is closed, or was closed before. It is used
@@ -143,9 +146,17 @@ const begunKept = 128
 // nothing else says which protocol's errors its client understands.
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
+	c.carriedIn.Add(int64(n))
 	if n > 0 && 'A' <= p[0] && p[0] <= 'Z' {
 		c.begins = copy(c.begun[:], p[:n])
 	}
+	return n, err
+}
+
+// Write implements net.Conn.
+func (c *conn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	c.carriedOut.Add(int64(n))
 	return n, err
 }
 

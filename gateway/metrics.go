@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/figures"
 	"github.com/wharf-dev/wharf/runtime/intake"
 	"github.com/wharf-dev/wharf/runtime/outbox"
 )
@@ -35,7 +37,7 @@ func newMetrics(s *Server) *metrics {
 		}, []string{"operation", "status"}),
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "wharf_http_request_seconds", Help: "Time from routing to the answer.",
-			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+			Buckets: []float64{.001, .005, .025, .1, .5, 2.5, 10},
 		}, []string{"operation"}),
 		unrouted: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "wharf_http_unrouted_total", Help: "Requests for an unknown path or with a wrong method.",
@@ -47,7 +49,13 @@ func newMetrics(s *Server) *metrics {
 	m.registry.MustRegister(m.requests, m.latency, m.unrouted, m.broken,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registry.MustRegister(s.gauges()...)
-	m.registry.MustRegister(engineCollector{s.core})
+	m.registry.MustRegister(engineCollector{s.core, s.cfg.Figures})
+	if log := s.cfg.AccessLog; log != nil {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "wharf_access_log_dropped_total", Help: "Lines of the access log that were not written, for want of room on the disk or of time.",
+		}, func() float64 { return float64(log.Dropped()) }))
+	}
+	m.registry.MustRegister(s.cfg.Collectors...)
 	return m
 }
 
@@ -64,28 +72,34 @@ func (s *Server) gauges() []prometheus.Collector {
 	}
 }
 
-// routeMeter counts the answers of one route without looking labels up again.
+// routeMeter counts the answers of one route without looking labels up again. What was never
+// answered has no series: a node has far more operations than one client uses.
 type routeMeter struct {
-	latency prometheus.Observer
-	classes [6]prometheus.Counter
+	latency func() prometheus.Observer
+	classes [6]func() prometheus.Counter
 }
 
 func (m *metrics) route(rt *Route) *routeMeter {
 	operation := rt.mount.operation(rt)
-	meter := &routeMeter{latency: m.latency.WithLabelValues(operation)}
+	meter := &routeMeter{latency: sync.OnceValue(func() prometheus.Observer { return m.latency.WithLabelValues(operation) })}
 	for class := range meter.classes {
-		meter.classes[class] = m.requests.WithLabelValues(operation, fmt.Sprintf("%dxx", class))
+		meter.classes[class] = sync.OnceValue(func() prometheus.Counter {
+			return m.requests.WithLabelValues(operation, fmt.Sprintf("%dxx", class))
+		})
 	}
 	return meter
 }
 
 func (m *routeMeter) observe(status int, took time.Duration) {
-	m.latency.Observe(took.Seconds())
-	m.classes[min(status/100, 5)].Inc()
+	m.latency().Observe(took.Seconds())
+	m.classes[min(status/100, 5)]().Inc()
 }
 
 // engineCollector shows the engine's own counts.
-type engineCollector struct{ core Core }
+type engineCollector struct {
+	core    Core
+	figures *figures.Book
+}
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, labels, nil)
@@ -113,7 +127,10 @@ func (c engineCollector) Collect(ch chan<- prometheus.Metric) {
 	deliveries := c.core.DeliveryStats()
 	sendDeliveries(send, &deliveries)
 	ch <- batchSizes(&deliveries.Batches)
+	sendConnectors(send, deliveries.Connectors)
 	sendWebhooks(send, c.core.WebhookStats())
+	sendPlugins(send, c.figures.Plugins())
+	sendModels(send, c.figures.Models())
 	send(prometheus.CounterValue, float64(st.QuotaRefusals), describe("wharf_quotas_refused_total", "Tasks that a Quota had no room for."))
 	send(prometheus.GaugeValue, float64(st.PermissionsPending), describe("wharf_permissions_pending", "Requests for permission or input that wait for an answer."))
 	secrets := describe("wharf_secret_uses_total", "Uses of secrets by Tasks and Connectors that events tell of.", "decision")
@@ -157,6 +174,73 @@ func sendDeliveries(send sender, d *intake.Deliveries) {
 	send(prometheus.GaugeValue, d.Oldest.Seconds(), describe("wharf_deliveries_oldest_seconds", "How long the oldest delivery that is pending has waited, about."))
 }
 
+// sendConnectors shows what is counted by Connector; those that are not told apart are shown once there is
+// anything to show of them.
+func sendConnectors(send sender, all []intake.ConnectorDeliveries) {
+	deliveries := describe("wharf_connector_deliveries_total", "Deliveries by Connector, the first 100 that have any; what others have is under other.", "connector", "outcome")
+	pending := describe("wharf_connector_deliveries_pending", "Deliveries that wait to be handled, by Connector.", "connector")
+	oldest := describe("wharf_connector_oldest_seconds", "How long the oldest pending delivery has waited, about, by Connector.", "connector")
+	for i := range all {
+		c := &all[i]
+		id := c.ID
+		if id == "" {
+			if id = figures.Other; c.Received+c.Deduped+c.Rejected+c.Dead == 0 {
+				continue
+			}
+		}
+		send(prometheus.CounterValue, float64(c.Received), deliveries, id, "received")
+		send(prometheus.CounterValue, float64(c.Deduped), deliveries, id, "deduped")
+		send(prometheus.CounterValue, float64(c.Rejected), deliveries, id, "refused")
+		send(prometheus.CounterValue, float64(c.Dead), deliveries, id, "dead")
+		send(prometheus.GaugeValue, float64(c.Pending), pending, id)
+		send(prometheus.GaugeValue, c.Oldest.Seconds(), oldest, id)
+	}
+}
+
+func sendPlugins(send sender, all []figures.Plugin) {
+	ended := describe("wharf_plugin_tasks_total", "Tasks that ended, by plugin and how: completed, canceled, or the code of the failure. The first 100 plugins and 20 codes of each are told apart.", "plugin", "outcome")
+	runs := describe("wharf_plugin_runs_total", "Runs of plugins. A Task that waited and went on has several.", "plugin")
+	ran := describe("wharf_plugin_run_seconds_total", "Time that runs of plugins took, host calls included.", "plugin")
+	gas := describe("wharf_plugin_gas_used_total", "Gas that runs of plugins have used.", "plugin")
+	calls := describe("wharf_plugin_host_calls_total", "Host calls that runs of plugins made, those included that a record has answered.", "plugin")
+	for i := range all {
+		p := &all[i]
+		for outcome, n := range map[string]uint64{"completed": p.Completed, "canceled": p.Canceled} {
+			if n > 0 {
+				send(prometheus.CounterValue, float64(n), ended, p.Name, outcome)
+			}
+		}
+		for code, n := range p.Failed {
+			send(prometheus.CounterValue, float64(n), ended, p.Name, "failed:"+code)
+		}
+		if p.Runs == 0 {
+			continue
+		}
+		send(prometheus.CounterValue, float64(p.Runs), runs, p.Name)
+		send(prometheus.CounterValue, p.Ran.Seconds(), ran, p.Name)
+		send(prometheus.CounterValue, float64(p.Gas), gas, p.Name)
+		send(prometheus.CounterValue, float64(p.HostCalls), calls, p.Name)
+	}
+}
+
+func sendModels(send sender, all []figures.Model) {
+	calls := describe("wharf_model_calls_total", "Calls of models that a provider has answered, or, by code, has not after all attempts.", "model", "provider", "outcome")
+	tokens := describe("wharf_model_tokens_total", "Tokens of calls of models that were answered.", "model", "provider", "direction")
+	cost := describe("wharf_model_cost_total", "What calls of models cost by the prices that are configured, as Quotas count it.", "model", "provider", "currency")
+	for i := range all {
+		m := &all[i]
+		send(prometheus.CounterValue, float64(m.Answered), calls, m.Name, m.Provider, "answered")
+		for code, n := range m.Failed {
+			send(prometheus.CounterValue, float64(n), calls, m.Name, m.Provider, "failed:"+code)
+		}
+		send(prometheus.CounterValue, float64(m.Input), tokens, m.Name, m.Provider, "input")
+		send(prometheus.CounterValue, float64(m.Output), tokens, m.Name, m.Provider, "output")
+		for currency, sum := range m.Cost {
+			send(prometheus.CounterValue, sum, cost, m.Name, m.Provider, currency)
+		}
+	}
+}
+
 func sendWebhooks(send sender, w outbox.Stats) {
 	send(prometheus.GaugeValue, float64(w.Webhooks), describe("wharf_webhooks", "Webhooks."))
 	send(prometheus.CounterValue, float64(w.Taken), describe("wharf_webhook_deliveries_taken_total", "Deliveries that receivers have taken."))
@@ -180,16 +264,20 @@ func boolean(b bool) float64 {
 }
 
 // serveMetrics is open to clients that connect to a loopback address without a proxy in
-// between; anybody else needs a key that may administer the node.
+// between; anybody else needs a key that may see metrics, or administer the node.
 func (s *Server) serveMetrics(r *Request) error {
 	if !local(r.HTTP) {
 		if err := s.authenticate(r); err != nil {
 			return err
 		}
-		if err := r.Require(abi.ScopeNode); err != nil {
+		if err := r.Require(abi.ScopeMetrics); err != nil {
 			return err
 		}
 	}
+	return s.showMetrics(r.HTTP)
+}
+
+func (s *Server) showMetrics(ctx *fasthttp.RequestCtx) error {
 	families, err := s.metrics.registry.Gather()
 	if err != nil {
 		return fmt.Errorf("gather metrics: %w", err)
@@ -202,8 +290,8 @@ func (s *Server) serveMetrics(r *Request) error {
 			return fmt.Errorf("encode metrics: %w", err)
 		}
 	}
-	r.HTTP.SetContentType(string(format))
-	r.HTTP.Response.SetBodyRaw(text.Bytes())
+	ctx.SetContentType(string(format))
+	ctx.Response.SetBodyRaw(text.Bytes())
 	return nil
 }
 

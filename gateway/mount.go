@@ -125,6 +125,7 @@ func (s *Server) mount(adapters []Adapter) {
 		for i := range m.routes {
 			s.checkPlace(m, &m.routes[i])
 			m.routes[i].mount = m
+			m.routes[i].changes = changesConfiguration(&m.routes[i])
 		}
 		m.describe(s.cfg, m == s.root)
 		s.routes = append(s.routes, m.routes...)

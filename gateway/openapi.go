@@ -92,6 +92,8 @@ func scopeDoc(scope string) string {
 		return "Manage the keys of the own tenant."
 	case abi.ScopeNode:
 		return "Manage tenants, backups and metrics of the node."
+	case abi.ScopeMetrics:
+		return "Read the metrics of the node."
 	case abi.ScopeEventsInternal:
 		return "See content that is not public."
 	case abi.ScopePersonasOwn:

@@ -45,6 +45,8 @@ type Request struct {
 	hand    *inhand.Hand // nil while nothing large was read
 	placed  time.Time    // since when it has a place of long work; zero for none
 	done    bool         // the handler has returned
+	entry   *entry       // of the access log; nil for none
+	refusal *abi.Error   // what it was answered with; nil for none
 	spooled []*Multipart // whose files lie on the disk
 }
 

@@ -84,7 +84,8 @@ type Route struct {
 
 	Handle Handler
 
-	mount *mounted // set when the server is made
+	mount   *mounted // set when the server is made
+	changes bool     // what is asked by it changes the node's configuration; set with mount
 }
 
 // Answer is an answer of a route besides the usual one. Empty answers have no

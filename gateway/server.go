@@ -38,6 +38,7 @@ type Server struct {
 	core    Core
 	log     *slog.Logger
 	http    *fasthttp.Server
+	probes  *fasthttp.Server
 	metrics *metrics
 
 	// What is mounted is set by New, and not changed afterwards.
@@ -51,6 +52,7 @@ type Server struct {
 
 	mu       sync.Mutex
 	listener *listener // set by Serve
+	probing  *listener // set by ServeProbes
 	down     bool      // set by Shutdown
 
 	// ctx ends when running requests are given up, live when streams must end.
@@ -61,12 +63,14 @@ type Server struct {
 	streams streams
 	sockets sockets
 	unread  unread
+
+	refusals refusals
 }
 
 // New returns a server for the given adapters. It panics about mistakes in the program, such as
 // two routes that share method and path.
 func New(cfg Config, core Core, logger *slog.Logger, adapters ...Adapter) *Server {
-	s := &Server{cfg: cfg.WithDefaults(), core: core, log: logger, ids: newIDs(), owners: map[string]*mounted{}}
+	s := &Server{cfg: cfg.WithDefaults(), core: core, log: logger, ids: newIDs(), owners: map[string]*mounted{}, refusals: refusals{log: logger}}
 	s.inFlight.split(s.cfg.InFlightBytes, s.cfg.BodyLimit, s.cfg.DeliveryLimit)
 	s.streams.limit = int64(s.cfg.Streams)
 	s.sockets.init()
@@ -75,7 +79,7 @@ func New(cfg Config, core Core, logger *slog.Logger, adapters ...Adapter) *Serve
 	s.live, s.drain = context.WithCancel(s.ctx)
 	s.mount(adapters)
 	s.metrics = newMetrics(s)
-	s.http = s.newHTTP()
+	s.http, s.probes = s.newHTTP(), s.newProbes()
 	return s
 }
 
@@ -146,12 +150,15 @@ func (s *Server) handler(rt *Route) fasthttp.RequestHandler {
 		r := &Request{HTTP: ctx, Route: rt, ID: s.newRequestID(), server: s}
 		ctx.Response.Header.Set("X-Request-Id", r.ID)
 		start := time.Now()
+		r.entry = s.begin(start)
 		defer func() {
 			if p := recover(); p != nil {
 				s.panicked(r, p)
 			}
 			s.finish(r)
 			meter.observe(ctx.Response.StatusCode(), time.Since(start))
+			s.note(r)
+			r.entry.answered(r)
 		}()
 		if err := s.serve(r); err != nil {
 			s.fail(r, err)
@@ -202,7 +209,7 @@ func Require(c *desk.Caller, scope string) error {
 	if scope == "" || c.Can(scope) {
 		return nil
 	}
-	if scope == abi.ScopeNode {
+	if scope == abi.ScopeNode || scope == abi.ScopeMetrics {
 		return abi.Errorf(abi.CodePermissionDenied, "these credentials lack the scope %s, which none have that are bound to workspaces", scope)
 	}
 	return abi.Errorf(abi.CodePermissionDenied, "these credentials lack the scope %s", scope)
@@ -369,8 +376,10 @@ func (s *Server) Draining() bool { return s.live.Err() != nil || s.core.Stats().
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.Drain()
 	defer s.giveUp()
+	defer s.refusals.tell()
 	err := s.detach()
-	return errors.Join(err, s.http.ShutdownWithContext(ctx), s.streams.wait(ctx))
+	err = errors.Join(err, s.http.ShutdownWithContext(ctx), s.streams.wait(ctx))
+	return errors.Join(err, s.endProbes(ctx)) // the last to go, so that it is seen what the node waits for
 }
 
 // httpLog puts what fasthttp logs, which is about broken connections, at debug.

@@ -88,11 +88,13 @@ func (r *Request) Stream(f func(ctx context.Context, st *Stream)) error {
 	}
 	chunked := r.HTTP.Request.Header.IsHTTP11()
 	header := streamHeader(&r.HTTP.Response.Header, r.Route.Media, chunked)
-	timeout := s.cfg.WriteTimeout
+	timeout, entry := s.cfg.WriteTimeout, r.entry
+	entry.stream(r.HTTP, "sse")
 	r.HTTP.HijackSetNoResponse(true)
 	r.HTTP.Hijack(func(hijacked net.Conn) {
 		defer s.streams.end()
 		c := unwrap(hijacked)
+		defer entry.end()
 		defer c.Close()
 		_ = c.SetWriteDeadline(time.Now().Add(timeout))
 		if _, err := c.Write(header); err != nil {

@@ -17,7 +17,7 @@ func (s *Server) systemRoutes() []Route {
 	}
 	metrics := get("/metrics", "getMetrics", "Show metrics for Prometheus", "", s.serveMetrics)
 	metrics.Media = "text/plain"
-	metrics.Doc = "Open to requests that reach the node over loopback without a proxy; any other needs a key with the scope `node:admin`."
+	metrics.Doc = "Open to requests that reach the node over loopback without a proxy; any other needs a key with the scope `metrics:read` or `node:admin`."
 	ready := get("/readyz", "getReadiness", "Tell whether the node takes work", "Health", s.ready)
 	ready.Also = []Answer{{Status: fasthttp.StatusServiceUnavailable, Doc: "The node drains, or its store refuses work."}}
 	return []Route{
@@ -55,12 +55,24 @@ func object(doc string, properties Schema, required ...string) Schema {
 	return Schema{"type": "object", "description": doc, "properties": properties, "required": required}
 }
 
+// alive is what tells that the process lives.
+const alive = `{"status":"ok"}`
+
 func (s *Server) healthy(r *Request) error {
-	r.Send(fasthttp.StatusOK, []byte(`{"status":"ok"}`))
+	r.Send(fasthttp.StatusOK, []byte(alive))
 	return nil
 }
 
 func (s *Server) ready(r *Request) error {
+	code, body, err := s.readiness()
+	if err == nil {
+		r.Send(code, body)
+	}
+	return err
+}
+
+// readiness returns how /readyz answers.
+func (s *Server) readiness() (code int, body []byte, err error) {
 	st, code, status := s.core.Stats(), fasthttp.StatusOK, "ok"
 	switch {
 	case st.Failed != nil:
@@ -72,12 +84,8 @@ func (s *Server) ready(r *Request) error {
 	for _, n := range st.SetAside {
 		aside += n
 	}
-	body, err := json.Marshal(health{status, aside})
-	if err != nil {
-		return err
-	}
-	r.Send(code, body)
-	return nil
+	body, err = json.Marshal(health{status, aside})
+	return code, body, err
 }
 
 func (s *Server) version(r *Request) error {

@@ -97,6 +97,8 @@ func (r *Request) Upgrade(f func(ctx context.Context, ws *Socket)) error {
 	shake := handshakeOf(r)
 	ws := &Socket{server: s, id: r.ID, tenant: r.tenant()}
 	ws.credential, _ = r.credential()
+	ws.entry = r.entry
+	ws.entry.stream(r.HTTP, "websocket")
 	r.HTTP.HijackSetNoResponse(true)
 	r.HTTP.Hijack(func(hijacked net.Conn) {
 		// On a goroutine of its own, so that what fasthttp holds for a request is

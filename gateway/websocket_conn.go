@@ -53,6 +53,7 @@ func (e *ClosedError) Error() string {
 type Socket struct {
 	server     *Server
 	id         string
+	entry      *entry // of the access log
 	credential string
 	tenant     string   // whose share of the budget messages take
 	message    *message // that is being handled, for the goroutine that reads
@@ -73,6 +74,7 @@ func (ws *Socket) serve(c net.Conn, shake *handshake, f func(context.Context, *S
 	defer s.streams.end()
 	s.sockets.open.Add(1)
 	defer s.sockets.open.Add(-1)
+	defer ws.entry.end()
 	defer c.Close()
 	ws.wire = &wire{Conn: c, timeout: s.cfg.WriteTimeout, buffers: &s.sockets.writes, unread: &s.unread}
 	conn, err := shake.open(&s.sockets.upgrader, ws.wire)

@@ -67,6 +67,9 @@ func (a *app) serve(ctx context.Context, eff *config.Effective, debug string) er
 	for _, warning := range eff.Warnings {
 		log.Warn("the configuration: " + warning)
 	}
+	if stated := eff.Stated(); len(stated) > 0 {
+		log.Info("configuration: what differs from the defaults", "settings", stated)
+	}
 	node.BoundHeap(log)
 	n, err := node.Start(ctx, node.Options{Config: c, Version: thisBuild().Version, APIKey: key, Log: log})
 	if err != nil {
@@ -131,6 +134,9 @@ func (a *app) announce(n *node.Node, c config.Config, log *slog.Logger) {
 		}
 	})
 	log.Info("listening", "url", n.URL(), "data", data, "version", thisBuild().Version)
+	if addr := n.MetricsAddr(); addr != nil {
+		log.Info("metrics are shown to whoever reaches this address", "url", "http://"+addr.String()+"/metrics")
+	}
 	if !n.Loopback() && !c.TLSEnabled() && !strings.HasPrefix(c.PublicURL, "https://") {
 		log.Warn("the node can be reached from other machines without TLS: API keys and content travel in the clear",
 			"listen", c.Listen)

@@ -555,11 +555,15 @@ func TestOtherTenantsIDs(t *testing.T) {
 func TestMetricsAreLocal(t *testing.T) {
 	n := newNode(t)
 	none := header("Authorization", "")
-	if a := n.do(t, "GET", "/metrics", nil, none).want(200); !strings.Contains(string(a.body), "wharf_http_requests_total") {
+	if a := n.do(t, "GET", "/metrics", nil, none).want(200); !strings.Contains(string(a.body), "wharf_http_connections") {
 		t.Errorf("%s", a.body)
 	}
 	proxied := header("X-Forwarded-For", "203.0.113.9")
 	n.do(t, "GET", "/metrics", nil, none, proxied).wantError(401, abi.CodeUnauthenticated)
 	n.do(t, "GET", "/metrics", nil, key(n.newKey(t, "", "admin")), proxied).wantError(403, abi.CodePermissionDenied)
 	n.do(t, "GET", "/metrics", nil, proxied).want(200)
+	scraper := key(n.newKey(t, "", abi.ScopeMetrics))
+	n.do(t, "GET", "/metrics", nil, scraper, proxied).want(200)
+	n.do(t, "GET", "/wharf/v1/keys", nil, scraper).wantError(403, abi.CodePermissionDenied)
+	n.do(t, "POST", "/wharf/v1/backup", []byte(`{}`), scraper).wantError(403, abi.CodePermissionDenied)
 }

@@ -51,6 +51,7 @@ var rooms = map[string][]string{
 	"runtime/apart":     {"abi", "runtime/journal", "runtime/provider", "runtime/sandbox"},
 	"runtime/copies":    {"abi", "runtime/desk"},
 	"runtime/deletion":  {"abi", "storage", "runtime/desk", "runtime/ledger"},
+	"runtime/figures":   {"abi", "runtime/lockrank"},
 	"runtime/filetree":  {},
 	"runtime/installs":  {"abi", "storage", "runtime/desk", "runtime/journal", "runtime/ledger", "runtime/lockrank", "runtime/manifest", "runtime/parcel"},
 	"runtime/files":     {"abi", "storage", "runtime/desk", "runtime/hosttools", "runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/turns"},

@@ -13,7 +13,7 @@ import (
 
 // Denied says which scope is missing.
 func Denied(scope string) error {
-	if scope == abi.ScopeNode {
+	if scope == abi.ScopeNode || scope == abi.ScopeMetrics {
 		return abi.Errorf(abi.CodePermissionDenied, "this key lacks the scope %q, which no key has that is bound to workspaces", scope)
 	}
 	return abi.Errorf(abi.CodePermissionDenied, "this key lacks the scope %q", scope)

@@ -79,10 +79,13 @@ type Caller struct {
 }
 
 // Can reports whether the caller has the given scope. A caller that is bound to Workspaces
-// never has abi.ScopeNode, which reaches over all of them, whatever Scopes holds.
+// never has abi.ScopeNode nor abi.ScopeMetrics, which reach over all of them, whatever Scopes holds; abi.ScopeNode implies abi.ScopeMetrics.
 func (c *Caller) Can(scope string) bool {
-	if scope == abi.ScopeNode && len(c.Workspaces) > 0 {
+	if (scope == abi.ScopeNode || scope == abi.ScopeMetrics) && len(c.Workspaces) > 0 {
 		return false
+	}
+	if scope == abi.ScopeMetrics && slices.Contains(c.Scopes, abi.ScopeNode) {
+		return true
 	}
 	return slices.Contains(c.Scopes, abi.ScopeAll) || slices.Contains(c.Scopes, scope)
 }

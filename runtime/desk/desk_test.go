@@ -214,6 +214,9 @@ func TestWhatCallersMay(t *testing.T) {
 		if node, read := test.c.Can(abi.ScopeNode), test.c.Can("tasks:read"); node != test.node || read != test.read {
 			t.Errorf("%s: node %v, read %v", name, node, read)
 		}
+		if metrics := test.c.Can(abi.ScopeMetrics); metrics != test.node {
+			t.Errorf("%s: metrics %v", name, metrics)
+		}
 		if err := test.c.OwnsTenantWide(); (err == nil) != (len(test.c.Workspaces) == 0) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -23,6 +23,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/delegation"
 	"github.com/wharf-dev/wharf/runtime/deletion"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/figures"
 	"github.com/wharf-dev/wharf/runtime/files"
 	"github.com/wharf-dev/wharf/runtime/harnesses"
 	"github.com/wharf-dev/wharf/runtime/hooks"
@@ -165,6 +166,7 @@ type Parts struct {
 	ShowEvent func(ev desk.Event) []byte
 	// WebhookFormats are the formats of deliveries that adapters bring.
 	WebhookFormats []outbox.Format
+	Figures        *figures.Book // of what Tasks come to, by plugin; nil counts nothing
 	// Turns are the places of long work, which everything that runs in a node shares;
 	// nil bounds nothing.
 	Turns *turns.Turns
@@ -262,6 +264,7 @@ type brought struct {
 	entropy  io.Reader
 	turns    *turns.Turns
 	pooled   func() Instances
+	figures  *figures.Book
 }
 
 // answering is what answers host calls: the engine by the calls' definitions, rooms, and
@@ -312,7 +315,7 @@ func New(config Config, parts Parts) (*Engine, error) {
 	config = config.withDefaults()
 	e := &Engine{
 		brought: brought{modules: parts.Modules, runs: parts.Runs, rewriter: parts.Rewriter, version: parts.Version,
-			entropy: parts.Entropy, turns: parts.Turns, pooled: parts.Instances},
+			entropy: parts.Entropy, turns: parts.Turns, pooled: parts.Instances, figures: parts.Figures},
 		answering: answering{calls: abi.HostCallsByName(), performers: parts.Performers},
 		config:    config, store: parts.Store, now: parts.Now, log: parts.Log,
 	}

@@ -256,6 +256,7 @@ func (e *Engine) perform(ctx context.Context, t *task, r *run) error {
 	defer r.tellText(r.text.End)
 	r.usage, err = module.Run(ctx, h.Program.Export, r, replay.Limits(h.Program, e.config.limitsFor(h.Program.Plugin).WallTime))
 	e.counts.gas.Add(r.usage.Gas)
+	e.figures.Ran(h.Program.Plugin, r.usage.Run, r.usage.Gas, r.usage.HostCalls)
 	return e.onRecord(t, r, err)
 }
 
@@ -308,7 +309,7 @@ func (e *Engine) prepare(ctx context.Context, t *task, r *run, h *records.Histor
 	r.ground = journal.NewGround(started, h.Program.Seed)
 	r.facts = proofs.Facts{Persona: &persona.Persona, Tally: receipt.NewTally(h.Program, r.input, t.id), Withheld: given.Withheld}
 	r.facts.Composition.Begun(h.Entries[len(r.recorded):]...)
-	t.run = r
+	t.run, t.plugin = r, h.Program.Plugin
 	return nil
 }
 

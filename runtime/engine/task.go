@@ -66,6 +66,7 @@ type task struct {
 	state    lifecycle.State
 	gone     bool                    // it was parked and taken out of memory: load it anew
 	run      *run                    // set while a plugin runs, and kept when it was stopped
+	plugin   string                  // of its last run; "" before
 	task     abi.Task                // without Input
 	seq      uint64                  // of the next event whose resource is the Task
 	stop     context.CancelCauseFunc // set while a plugin runs
@@ -443,8 +444,11 @@ func (e *Engine) finish(t *task, commit storage.Commit) error {
 		e.log.Error("a task's end could not be made durable", "task", t.id, "error", err)
 		err = e.ledger.Failed("writing the task's end to the log", err)
 	}
-	status, gave := t.state.Status, t.gave
+	status, gave, plugin := t.state.Status, t.gave, t.plugin
 	t.mu.Unlock()
+	if err == nil {
+		e.figures.Ended(e.tenants.IDOf(t.tenant), plugin, &t.task) // which changes no more
+	}
 	e.tasks.remove(t.key())
 	e.parked.Forget(t.key())
 	e.book.Leave(t.key())

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/backlog"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
 )
@@ -19,6 +20,51 @@ type Deliveries struct {
 	Oldest   time.Duration // about how long the oldest pending one has waited; 0 when none is pending
 	Held     int64         // bytes of those that wait in memory
 	Batches  Histogram     // deliveries that a plugin was run for at once; since the node started
+
+	// Connectors tells apart those that first had anything to count; the last one, without an id,
+	// has what all others counted together, those that are deleted too.
+	Connectors []ConnectorDeliveries
+}
+
+// ConnectorDeliveries is what became of the deliveries to one Connector.
+type ConnectorDeliveries struct {
+	ID                                string
+	Received, Deduped, Rejected, Dead uint64
+	Pending                           int64
+	Oldest                            time.Duration // about how long the oldest pending one has waited
+}
+
+// toldApart is how many Connectors are told apart: whoever makes more does not make the figures grow.
+const toldApart = 100
+
+// The ways in which an inlet is counted. One that was counted with others stays so, for no count may fall.
+const (
+	notCounted = iota
+	countedAlone
+	countedTogether
+)
+
+// apart reports whether a Connector is told apart, which shows once it has anything to count.
+func (c *intakeCounts) apart(s *inlet, counted *abi.ConnectorCounters) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.counted == notCounted && counted.Received+counted.Deduped+counted.Rejected+counted.Failed > 0 {
+		s.counted = countedTogether
+		if c.alone < toldApart {
+			c.alone++
+			s.counted = countedAlone
+		}
+	}
+	return s.counted == countedAlone
+}
+
+func (d *ConnectorDeliveries) add(counted *abi.ConnectorCounters, oldest time.Duration) {
+	d.Received += counted.Received
+	d.Deduped += counted.Deduped
+	d.Rejected += counted.Rejected
+	d.Dead += counted.Failed
+	d.Pending += int64(counted.Pending)
+	d.Oldest = max(d.Oldest, oldest)
 }
 
 // Histogram counts observations. Buckets holds how many observations were at most each key.
@@ -57,8 +103,9 @@ type intakeCounts struct {
 	full    atomic.Uint64 // deliveries that there was no room for
 	batches batchSizes
 
-	mu   lockrank.Mutex[lockrank.Last]
-	gone struct{ received, deduped, normalized, dead, redriven, rejected uint64 } // of Connectors that are deleted
+	mu    lockrank.Mutex[lockrank.Last]
+	alone int                                                                      // Connectors that are told apart
+	gone  struct{ received, deduped, normalized, dead, redriven, rejected uint64 } // of Connectors that are deleted
 }
 
 // forget keeps what a Connector has counted that is deleted, so that no count falls.
@@ -72,6 +119,10 @@ func (c *intakeCounts) forget(s *inlet) {
 	c.gone.dead += counted.Failed
 	c.gone.redriven += redriven
 	c.gone.rejected += counted.Rejected
+	if s.counted == countedAlone {
+		c.alone--
+	}
+	s.counted = countedTogether
 }
 
 // DeliveryStats adds up what all Connectors have counted. It looks at each.
@@ -86,6 +137,7 @@ func (i *Intake) DeliveryStats() Deliveries {
 		Held: i.bytes.Load(),
 	}
 	rejected, now := gone.rejected, i.parts.Now()
+	others := ConnectorDeliveries{Received: gone.received, Deduped: gone.deduped, Rejected: gone.rejected, Dead: gone.dead}
 	for _, s := range i.inlets.all() {
 		counted := s.counters()
 		d.Received += counted.Received
@@ -95,10 +147,20 @@ func (i *Intake) DeliveryStats() Deliveries {
 		d.Redriven += s.tally.redriven.Load()
 		d.Pending += int64(counted.Pending)
 		rejected += counted.Rejected
+		var waits time.Duration
 		if oldest := s.oldest(); !oldest.IsZero() {
-			d.Oldest = max(d.Oldest, now.Sub(oldest))
+			waits = now.Sub(oldest)
+		}
+		d.Oldest = max(d.Oldest, waits)
+		if c.apart(s, counted) {
+			one := ConnectorDeliveries{ID: s.key.ID}
+			one.add(counted, waits)
+			d.Connectors = append(d.Connectors, one)
+		} else {
+			others.add(counted, waits)
 		}
 	}
+	d.Connectors = append(d.Connectors, others)
 	d.Rejected["signature"] = rejected
 	return d
 }

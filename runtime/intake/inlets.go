@@ -70,6 +70,7 @@ type inlet struct {
 	pending atomic.Int64
 	tally   tally
 	polled  pace
+	counted int // how metrics tell of it; guarded by the mu of counts
 }
 
 // step takes a step of the Connector's backlog, and returns what is to be done then. The

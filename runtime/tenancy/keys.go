@@ -249,7 +249,7 @@ func (d *Directory) newSecret() (string, error) {
 	if _, err := io.ReadFull(d.parts.Entropy, random[:]); err != nil {
 		return "", fmt.Errorf("reading randomness for a key: %w", err)
 	}
-	return "wharf_" + base64.RawURLEncoding.EncodeToString(random[:]), nil
+	return abi.APIKeyPrefix + base64.RawURLEncoding.EncodeToString(random[:]), nil
 }
 
 func (d *Directory) writeKey(actor string, tenant *abi.Tenant, secret string, source abi.KeySource, req abi.CreateKeyRequest) (*abi.APIKey, error) {

@@ -44,9 +44,11 @@ func (m *Models) complete(ctx context.Context, c *provider.Call, r *abi.ModelReq
 			return nil, fmt.Errorf("asking the model %q: %w", name, context.Cause(ctx))
 		}
 		if fail == nil {
+			m.config.Figures.Answered(name, m.config.Models[name].Provider, answer.Usage, answer.Cost, answer.Currency)
 			answer.Route, answer.Considered = route, considered
 			return encode(answer)
 		}
+		m.config.Figures.Unanswered(name, m.config.Models[name].Provider, fail.code)
 		if first == nil {
 			first = fail
 		}

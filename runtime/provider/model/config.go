@@ -2,6 +2,7 @@ package model
 
 import (
 	"github.com/wharf-dev/wharf/runtime/askclient"
+	"github.com/wharf-dev/wharf/runtime/figures"
 
 	"cmp"
 	"context"
@@ -42,6 +43,8 @@ type Config struct {
 	// Prices are by "provider/model", the model as the provider names it. A model
 	// without a price costs 0.
 	Prices map[string]Price
+	// Figures counts calls and what they cost; nil counts nothing.
+	Figures *figures.Book
 	// Script is the path of the file that the provider script reads.
 	// It is needed when a model has that provider.
 	Script string

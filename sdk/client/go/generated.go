@@ -4518,7 +4518,7 @@ var (
 	OpGetMemory = Operation{Name: "getMemory", Method: "GET", Path: "/v1/memories/{memory_id}", Keyed: false}
 	// OpGetMessage: Get a Message. Needs the scope `messages:read`.
 	OpGetMessage = Operation{Name: "getMessage", Method: "GET", Path: "/v1/messages/{message_id}", Keyed: false}
-	// OpGetMetrics: Show metrics for Prometheus. Open to requests that reach the node over loopback without a proxy; any other needs a key with the scope `node:admin`.
+	// OpGetMetrics: Show metrics for Prometheus. Open to requests that reach the node over loopback without a proxy; any other needs a key with the scope `metrics:read` or `node:admin`.
 	OpGetMetrics = Operation{Name: "getMetrics", Method: "GET", Path: "/metrics", Keyed: false}
 	// OpGetOpenAPI: Describe every route.
 	OpGetOpenAPI = Operation{Name: "getOpenAPI", Method: "GET", Path: "/openapi.json", Keyed: false}
@@ -5748,7 +5748,7 @@ func (r NodeResource) Ready(ctx context.Context, options ...Option) (*Health, er
 	return call[Health](ctx, r.c, OpGetReadiness, nil, nil, nil, options)
 }
 
-// Metrics: Show metrics for Prometheus. Open to requests that reach the node over loopback without a proxy; any other needs a key with the scope `node:admin`.
+// Metrics: Show metrics for Prometheus. Open to requests that reach the node over loopback without a proxy; any other needs a key with the scope `metrics:read` or `node:admin`.
 // The caller closes what it returns.
 func (r NodeResource) Metrics(ctx context.Context, options ...Option) (io.ReadCloser, error) {
 	return r.c.download(ctx, OpGetMetrics, nil, nil, options)

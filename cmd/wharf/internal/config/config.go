@@ -14,6 +14,7 @@ type Config struct {
 	Data      string
 	PublicURL string
 	Log       Log
+	Metrics   Metrics
 	Limits    Limits
 	Tasks     Tasks
 	Plugins   Plugins
@@ -156,6 +157,7 @@ type HTTPGrant struct {
 type Log struct {
 	Level  slog.Level
 	Format string // "auto", "text" or "json"
+	Access string // a path, [AccessStandard] or [AccessOff]
 }
 
 // Limits bounds what clients can make the front door hold. Sizes are in bytes.

@@ -261,6 +261,7 @@ func (e *Effective) crossCheck() Problems {
 			Message: fmt.Sprintf("%s is less than retention.idempotency (%s), whose answers are read from events",
 				spelling.FormatDuration(c.Retention.Events), spelling.FormatDuration(c.Retention.Idempotency))})
 	}
+	problems = append(problems, e.crossCheckMetrics()...)
 	return append(problems, e.crossCheckNamed()...)
 }
 

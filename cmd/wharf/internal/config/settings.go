@@ -25,7 +25,8 @@ type Group struct {
 func Groups() []Group {
 	return []Group{
 		{"", "The node itself."},
-		{"log", "What the node writes to standard error."},
+		{"log", "What the node writes to standard error, and of requests."},
+		{"metrics", "Where else the node shows how it is ([observability.md](observability.md))."},
 		{"tls", "The node's certificate, from files. Without it and without acme the node speaks plain HTTP, which belongs on loopback or behind a proxy that ends TLS."},
 		{"acme", "The node's certificate, from a certificate authority that speaks ACME (RFC 8555), such as Let's Encrypt. Certificates are kept in the data folder, and renewed."},
 		{"oauth", "Access tokens, which callers may show instead of an API key."},
@@ -61,7 +62,7 @@ func Groups() []Group {
 func Settings() []Setting {
 	var all []Setting
 	for _, group := range [][]Setting{
-		nodeSettings(), logSettings(), tlsSettings(), acmeSettings(), oauthSettings(), limitSettings(), taskSettings(),
+		nodeSettings(), logSettings(), metricsSettings(), tlsSettings(), acmeSettings(), oauthSettings(), limitSettings(), taskSettings(),
 		pluginSettings(), modelSettings(), vaultSettings(), requestSettings(), receiptSettings(), storageSettings(), retentionSettings(), connectorSettings(), webhookSettings(), toolServerSettings(), openHarnessSettings(), a2aSettings(), processSettings(), streamSettings(), corsSettings(), socketSettings(), mcpSettings(),
 	} {
 		all = append(all, group...)
@@ -86,6 +87,8 @@ func logSettings() []Setting {
 			"The least severe lines that are logged."),
 		set("log.format", "auto", choice("auto", "text", "json"), func(c *Config) *string { return &c.Log.Format },
 			"How lines look. auto is text on a terminal and json otherwise."),
+		set("log.access", AccessOff, text(notEmpty), func(c *Config) *string { return &c.Log.Access },
+			"The access log: a line of JSON for each request, when it was answered, and for each stream, when it has ended ([observability.md](observability.md#the-access-log)). The path of a file, which is made anew when it was moved away; - for standard output; off for none."),
 	}
 }
 

@@ -22,12 +22,14 @@ import (
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/holdings"
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/gateway/a2a"
+	"github.com/wharf-dev/wharf/gateway/accesslog"
 	"github.com/wharf-dev/wharf/gateway/acp"
 	"github.com/wharf-dev/wharf/gateway/api"
 	"github.com/wharf-dev/wharf/gateway/harn"
 	"github.com/wharf-dev/wharf/gateway/mcp"
 	"github.com/wharf-dev/wharf/gateway/openharness"
 	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/figures"
 	"github.com/wharf-dev/wharf/runtime/harnesses"
 	"github.com/wharf-dev/wharf/runtime/identity"
 	"github.com/wharf-dev/wharf/runtime/inhand"
@@ -64,6 +66,9 @@ type Node struct {
 	log      *slog.Logger
 	addr     *net.TCPAddr
 	listener net.Listener // until it is served
+	probes   net.Listener // of metrics.listen, until it is served; nil for none
+	shownAt  net.Addr     // where that listener is
+	access   *accesslog.Log
 	store    storage.Store
 	sandbox  *sandbox.Runtime
 	turns    *turns.Turns
@@ -80,6 +85,7 @@ type Node struct {
 	vaults   *vault.Store
 	files    *os.Root       // of Workspaces
 	inHand   *inhand.Budget // of large documents
+	figures  *figures.Book
 	trust    parcel.Trust   // whose plugins are taken
 	watching sync.WaitGroup // for folders of plugins
 	engine   *engine.Engine
@@ -91,7 +97,7 @@ type Node struct {
 // closes everything; if Start fails, nothing is left open.
 func Start(ctx context.Context, o Options) (n *Node, err error) {
 	asked := newHosts(o.Config.Tools, o.Log)
-	n = &Node{options: o, log: o.Log, hosts: asked, clients: newClients(o.Config.Tools).Beside(asked), added: tool.NewAdded(), remote: harnesses.NewRemote(o.engineConfig().Harnesses.Private), inHand: inhand.NewBudget(inHand(available()))}
+	n = &Node{options: o, log: o.Log, hosts: asked, clients: newClients(o.Config.Tools).Beside(asked), added: tool.NewAdded(), remote: harnesses.NewRemote(o.engineConfig().Harnesses.Private), inHand: inhand.NewBudget(inHand(available())), figures: figures.New(o.Log)}
 	defer func() {
 		if err != nil {
 			err = Explain(errors.Join(err, n.close(ctx)))
@@ -103,6 +109,9 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 		return n, err
 	}
 	n.addr = n.listener.Addr().(*net.TCPAddr)
+	if err = n.openObserving(ctx); err != nil {
+		return n, err
+	}
 	warnOfReaders(o.Log, secretFiles(&o.Config))
 	if n.tls, err = startTLS(ctx, &n.options); err != nil {
 		return n, err
@@ -115,6 +124,7 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 	}
 	front := o.gatewayConfig()
 	front.TLS, front.PublicURL, front.InHand, front.Turns = n.tls, n.publicURL(), n.inHand, n.turns
+	front.AccessLog, front.Figures = n.access, n.figures
 	front.SpoolDir = filepath.Join(n.options.Config.Data, "spool")
 	shown := api.New(n.engine, front.Turns)
 	adapters := []gateway.Adapter{harn.New(front, shown).WithClients(n.clients).WithNode(n.offer),
@@ -191,7 +201,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	calls, reach, err := performers(&n.options.Config, personas(own), n.clients, n.hosts, n.added, agents, n.remote, secrets, n.options.Version, n.log)
+	calls, reach, err := performers(&n.options.Config, personas(own), n.clients, n.hosts, n.added, agents, n.remote, secrets, n.figures, n.options.Version, n.log)
 	if err != nil {
 		return err
 	}
@@ -210,7 +220,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	config := n.options.engineConfig()
 	config.InHand = n.inHand
 	n.engine, err = engine.New(config, engine.Parts{
-		Store: n.store, Modules: n.modules, Personas: personas(own), Log: n.log, Backup: n.backup(), CheckBackup: n.checkBackup, Files: n.files,
+		Store: n.store, Modules: n.modules, Figures: n.figures, Personas: personas(own), Log: n.log, Backup: n.backup(), CheckBackup: n.checkBackup, Files: n.files,
 		Performers: calls, AddedTools: n.added, Agents: agents, Hosts: n.hosts, RemoteHarnesses: n.remote, Vaults: n.vaults, NodeSecret: nodeSecret(&n.options.Config, n.log), Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(), Rewriter: n.sandbox.Rewriter(),
 		ShowEvent: harn.Links().PublicEvent, WebhookFormats: []api.WebhookFormat{openharness.WebhookFormat(), a2a.WebhookFormat(n.base())}, Instances: n.instances, Tokens: n.tokens, Turns: n.turns, ModelNamed: n.modelNamed, Models: n.models, Installs: n.modules,
 	})
@@ -432,6 +442,7 @@ func (n *Node) Serve(ctx context.Context) error {
 	ln := n.listener
 	n.listener = nil // the gateway's from here on
 	go func() { served <- n.gateway.Serve(ln) }()
+	n.serveProbes()
 	background, stop := context.WithCancel(ctx)
 	defer stop()
 	go n.retain(background)
@@ -506,6 +517,9 @@ func (n *Node) close(ctx context.Context) (err error) {
 	if n.listener != nil {
 		err = n.listener.Close()
 	}
+	if n.probes != nil {
+		err = errors.Join(err, n.probes.Close())
+	}
 	if n.tls != nil {
 		err = errors.Join(err, n.tls.Close())
 	}
@@ -520,6 +534,9 @@ func (n *Node) close(ctx context.Context) (err error) {
 	}
 	if n.store != nil {
 		err = errors.Join(err, n.store.Close())
+	}
+	if closeErr := n.access.Close(); closeErr != nil {
+		n.log.Warn("the end of the access log is lost", "error", closeErr) // which is no fault of the node's
 	}
 	// Compiling cannot be stopped, and takes longer than anybody wants to wait for
 	// the end of a process; then the sandbox is left to that.

@@ -13,6 +13,7 @@ import (
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
 	"github.com/wharf-dev/wharf/plugins"
 	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/figures"
 	"github.com/wharf-dev/wharf/runtime/harnesses"
 	"github.com/wharf-dev/wharf/runtime/owntools"
 	"github.com/wharf-dev/wharf/runtime/provider"
@@ -38,12 +39,14 @@ func (c closers) Close() error {
 
 // performers returns what answers the host calls that reach beyond the log, by
 // call. Nothing is connected to yet. Close the closer when no Task runs any more.
-func performers(c *config.Config, personas []abi.Persona, clients *tool.Clients, asked *hosts.Hosts, added *tool.Added, agents *agent.Agents, remote *harnesses.Remote, secrets *secret.Store, version string, log *slog.Logger) (map[string]provider.Performer, io.Closer, error) {
+func performers(c *config.Config, personas []abi.Persona, clients *tool.Clients, asked *hosts.Hosts, added *tool.Added, agents *agent.Agents, remote *harnesses.Remote, secrets *secret.Store, counts *figures.Book, version string, log *slog.Logger) (map[string]provider.Performer, io.Closer, error) {
 	set, err := pluginSettings(c)
 	if err != nil {
 		return nil, nil, err
 	}
-	models, err := model.New(modelConfig(c, secrets))
+	ofModels := modelConfig(c, secrets)
+	ofModels.Figures = counts
+	models, err := model.New(ofModels)
 	if err != nil {
 		return nil, nil, &StartError{What: err.Error(), Try: "\"wharf config check\", and the file that models.script names", Err: err}
 	}

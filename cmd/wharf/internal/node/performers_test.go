@@ -88,7 +88,7 @@ grants:
 settings:
   p: {color: blue}
 `, outside.URL, tools.URL, strings.TrimPrefix(outside.URL, "http://")))
-	calls, closer, err := performers(c, nil, newClients(nil), newHosts(nil, slog.Default()), nil, &agent.Agents{}, harnesses.NewRemote(false), newSecrets(c, slog.New(slog.DiscardHandler)), "test", slog.New(slog.DiscardHandler))
+	calls, closer, err := performers(c, nil, newClients(nil), newHosts(nil, slog.Default()), nil, &agent.Agents{}, harnesses.NewRemote(false), newSecrets(c, slog.New(slog.DiscardHandler)), nil, "test", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ settings:
 }
 
 func TestWithoutAConfigurationNothingIsReached(t *testing.T) {
-	calls, closer, err := performers(&config.Config{}, nil, newClients(nil), newHosts(nil, slog.Default()), nil, &agent.Agents{}, harnesses.NewRemote(false), newSecrets(&config.Config{}, slog.New(slog.DiscardHandler)), "test", slog.New(slog.DiscardHandler))
+	calls, closer, err := performers(&config.Config{}, nil, newClients(nil), newHosts(nil, slog.Default()), nil, &agent.Agents{}, harnesses.NewRemote(false), newSecrets(&config.Config{}, slog.New(slog.DiscardHandler)), nil, "test", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
