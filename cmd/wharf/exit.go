@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
@@ -156,7 +157,7 @@ func (a *app) report(err error) int {
 
 // explain finds out what kind of error err is and what can be done about it.
 func (a *app) explain(err error) failure {
-	f := failure{Message: err.Error(), exit: exitFailed}
+	f := failure{Message: plainly.Say(err), exit: exitFailed}
 	var tip *advised
 	if errors.As(err, &tip) {
 		f.Try = tip.try

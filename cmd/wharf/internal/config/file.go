@@ -11,7 +11,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
-	"github.com/wharf-dev/wharf/runtime/spelling"
+	"github.com/wharf-dev/wharf/abi/plainly"
 )
 
 // fileReader walks a YAML document and takes down what it states.
@@ -155,7 +155,7 @@ func unknown(name string) string {
 // nearest returns the setting or group whose name differs least from name, or ""
 // when none is near.
 func nearest(name string) string {
-	return cmp.Or(spelling.Nearest(name, slices.Values(spellable(name))), sameKey(name))
+	return cmp.Or(plainly.Nearest(name, slices.Values(spellable(name))), sameKey(name))
 }
 
 // spellable are the names that may have been meant by name.
