@@ -244,7 +244,7 @@ func (a *app) connectorDeadLettersCommand() *cobra.Command {
 		long: `Deadletters lists the deliveries that could not be handled, newest first, and why.
 With the id of one it shows the delivery too, to keys that may see what is internal.`,
 		example: "  wharf connector deadletters conn_01K0...\n  wharf connector deadletters conn_01K0... dead_01K0... --json",
-		args:    cobra.RangeArgs(1, 2),
+		args:    between(1, 2, aConnector),
 	}, byArgs{1: letters, 2: letter})
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
 )
 
@@ -254,12 +255,26 @@ func (a *app) readManifest(file string, req any) error {
 	if len(text) > maxManifest {
 		return fmt.Errorf("%s is larger than %d bytes", file, maxManifest)
 	}
-	plain, err := yaml.YAMLToJSON(text)
-	if err == nil {
-		err = json.Unmarshal(plain, req, json.RejectUnknownMembers(true))
+	return readYAML(manifestName(file), text, req)
+}
+
+// manifestName is what a file is called in messages.
+func manifestName(file string) string {
+	if file == "-" {
+		return "standard input"
 	}
+	return file
+}
+
+// readYAML reads a text in YAML, which JSON is too.
+func readYAML(name string, text []byte, into any) error {
+	plain, err := yaml.YAMLToJSON(text)
 	if err != nil {
-		return fmt.Errorf("reading %s: %w", file, err)
+		line, message := config.Syntax(err)
+		return usagef("%s:%d: %s", name, line, message)
+	}
+	if err := json.Unmarshal(plain, into, json.RejectUnknownMembers(true)); err != nil {
+		return usagef("%s: %w", name, err)
 	}
 	return nil
 }

@@ -105,6 +105,8 @@ func (s *submission) check(_ *cobra.Command, args []string) error {
 		return usagef("with --json-input give the object once: as an argument or with --file")
 	case s.session != "" && s.workspace != "":
 		return usagef("--session names a Session that has its Workspace already: leave --workspace out")
+	case s.waitsBySpace():
+		return advise(usagef("--wait takes its time after =, and %q would be the text of the Task", s.text), "--wait="+s.text+", and then what to do")
 	case s.wait < 0 || s.deadline < 0:
 		return usagef("--wait and --deadline cannot be negative")
 	case s.follow && s.wait > 0:
@@ -118,6 +120,12 @@ func (s *submission) check(_ *cobra.Command, args []string) error {
 	}
 	s.run.Temperature = &heat
 	return nil
+}
+
+// waitsBySpace reports whether the text is the time of a --wait that was given without =.
+func (s *submission) waitsBySpace() bool {
+	_, err := time.ParseDuration(s.text)
+	return err == nil && s.wait.String() == defaultWait && s.file == ""
 }
 
 // options returns what the Task wants otherwise than its Persona; nil for nothing.
@@ -211,6 +219,9 @@ func (a *app) readText(s *submission) error {
 	}
 	if !utf8.Valid(text) {
 		return usagef("standard input is not UTF-8 text: put it into a file and use --file")
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return usagef("standard input is empty: there is nothing to submit")
 	}
 	s.text = string(text)
 	return nil

@@ -52,7 +52,7 @@ func (a *app) toolServerResourcesCommand() *cobra.Command {
 		short:   "List the resources of a server of tools",
 		long:    "Resources asks a server what resources it has, and shows their URIs. With \"templates\"\nafter the id it shows the templates of URIs.",
 		example: "  wharf tool-server resources tsrv_01K0...\n  wharf tool-server resources tsrv_01K0... templates",
-		args:    cobra.RangeArgs(1, 2),
+		args:    between(1, 2, aToolServer),
 	}, ask[servedResources]{
 		call: func(cmd *cobra.Command, args []string) (client.Call, error) {
 			switch {
@@ -156,7 +156,7 @@ func (a *app) toolServerPromptCommand() *cobra.Command {
 		short:   "Get a prompt of a server of tools",
 		long:    "Prompt has the node get a prompt of a server, filled in with arguments, and prints its\nmessages. The key needs tools:write.",
 		example: `  wharf tool-server prompt tsrv_01K0... greet who=Ada`,
-		args:    cobra.MinimumNArgs(2),
+		args:    between(2, anyNumber, aToolServer+", and the name of a prompt"),
 	}, ask[abi.CallPromptGetAnswer]{
 		call: func(cmd *cobra.Command, args []string) (client.Call, error) {
 			arguments, err := keyValues(cmd, args[2:])

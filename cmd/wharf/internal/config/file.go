@@ -2,12 +2,10 @@ package config
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
@@ -39,6 +37,9 @@ func parseFile(name string, content []byte) (layer, Problems) {
 	if len(doc.Docs) > 1 {
 		return r.layer, Problems{{Origin: name, Message: "holds more than one YAML document"}}
 	}
+	if found := references(name, doc); len(found) > 0 {
+		return r.layer, found
+	}
 	for _, d := range doc.Docs {
 		r.node("", d.Body)
 	}
@@ -46,14 +47,11 @@ func parseFile(name string, content []byte) (layer, Problems) {
 }
 
 func syntaxProblem(name string, err error) Problem {
-	var detail yaml.Error
-	if !errors.As(err, &detail) || detail.GetToken() == nil {
-		return Problem{Origin: name, Message: err.Error()}
+	line, message := Syntax(err)
+	if line > 0 {
+		name = fmt.Sprintf("%s:%d", name, line)
 	}
-	return Problem{
-		Origin:  fmt.Sprintf("%s:%d", name, detail.GetToken().Position.Line),
-		Message: detail.GetMessage(),
-	}
+	return Problem{Origin: name, Message: message}
 }
 
 func (r *fileReader) node(path string, n ast.Node) {

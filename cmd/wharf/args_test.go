@@ -1,0 +1,55 @@
+package main
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// wrongCount is what a command says of too few or too many arguments.
+var wrongCount = regexp.MustCompile(`^wharf [a-z0-9 -]+ (needs .+|takes (no argument, but|(one argument|two arguments|three arguments), but \d are given: ).+|has no command ".+")$`)
+
+// Every command says in one way that it is given too few or too many arguments.
+func TestEveryCommandSaysHowManyArgumentsItTakes(t *testing.T) {
+	eachCommand((&app{}).root(), func(c *cobra.Command) {
+		if !c.HasParent() || c.Args == nil && !c.Runnable() {
+			return
+		}
+		for _, args := range [][]string{nil, {"a"}, {"a", "b"}, {"a", "b", "c"}, {"a", "b", "c", "d"}} {
+			err := c.ValidateArgs(args)
+			if err != nil && !wrongCount.MatchString(err.Error()) {
+				t.Errorf("%s %s: %v", c.CommandPath(), strings.Join(args, " "), err)
+			}
+		}
+	})
+}
+
+func TestMistakesOfTheCommandLineSayWhatToDo(t *testing.T) {
+	for line, want := range map[string]string{
+		"vault set":                 `wharf: wharf vault set needs the id of a vault (see "wharf vault list"), and the name of a secret`,
+		"vault set a":               `and the name of a secret, but only "a" is given`,
+		"vault set a b c":           "wharf vault set takes two arguments, but 3 are given",
+		"vault list a b":            "wharf vault list takes one argument, but 2 are given",
+		"task submit --wait 5s hi":  "try  --wait=5s, with = before the value",
+		"task submit hi 5s --wait":  "put text with spaces between quotes (hi 5s)",
+		"task submit --wait 5s":     "try  --wait=5s, and then what to do",
+		"persona create p.json":     "try  -f p.json",
+		"persona list --wait":       "unknown flag: --wait",
+		"agent run a":               "needs the path of an agent or its id, and what to do",
+		"plugin run":                "needs a module, a .wasm file, or a folder with a manifest",
+		"serve --config nofile.yml": "there is no configuration file nofile.yml\n  try  wharf config init > nofile.yml, which writes one with all settings",
+		"config check nofile.yml":   "there is no configuration file nofile.yml",
+		"serve --set tasks.concurrency=many --data no-such-place": `--set tasks.concurrency: "many" is not a whole number`,
+		"task submit -": "standard input is empty: there is nothing to submit",
+	} {
+		var out, errs bytes.Buffer
+		env := map[string]string{"WHARF_API_KEY": "0123456789abcdef", "WHARF_SERVER": "http://127.0.0.1:1"}
+		a := &app{stdin: strings.NewReader("\n"), stdout: &out, stderr: &errs, env: func(name string) string { return env[name] }}
+		if code := a.execute(t.Context(), strings.Fields(line)); code != exitUsage || !strings.Contains(errs.String(), want) {
+			t.Errorf("wharf %s: code %d\n%s%s\nwant %s", line, code, &out, &errs, want)
+		}
+	}
+}
