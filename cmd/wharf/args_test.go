@@ -2,6 +2,12 @@ package main
 
 import (
 	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -51,5 +57,47 @@ func TestMistakesOfTheCommandLineSayWhatToDo(t *testing.T) {
 		if code := a.execute(t.Context(), strings.Fields(line)); code != exitUsage || !strings.Contains(errs.String(), want) {
 			t.Errorf("wharf %s: code %d\n%s%s\nwant %s", line, code, &out, &errs, want)
 		}
+	}
+}
+
+func TestAURLWithAPathIsNoted(t *testing.T) {
+	nothing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = w.Write([]byte(`{"error":{"code":"resource_not_found","message":"there is nothing at this path"}}`))
+	}))
+	defer nothing.Close()
+	for path, want := range map[string]bool{"/v1": true, "/wharf/v1/": true, "/": false, "": false} {
+		var out, errs bytes.Buffer
+		a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, env: func(string) string { return "" }}
+		code := a.execute(t.Context(), []string{"task", "list", "--api-key", "0123456789abcdef", "--server", nothing.URL + path})
+		if got := strings.Contains(errs.String(), "without the path "+path+": "+nothing.URL); got != want || code != exitFailed {
+			t.Errorf("%q: code %d, %s", path, code, &errs)
+		}
+	}
+}
+
+// Who leaves a Task that they have watched is told that it goes on.
+func TestAnInterruptionLeavesTheTask(t *testing.T) {
+	var errs bytes.Buffer
+	a := &app{stderr: &errs, env: func(string) string { return "" }}
+	code := a.report(left(fmt.Errorf("reading: %w", errInterrupted), "task_1"))
+	if want := "wharf: interrupted; the Task goes on\n  try  " + self() + " task tail task_1, or " + self() + " task cancel task_1\n"; code != exitInterrupted || errs.String() != want {
+		t.Errorf("code %d\n%s", code, &errs)
+	}
+	if err := left(io.EOF, "task_1"); err != io.EOF {
+		t.Errorf("another error becomes %v", err)
+	}
+}
+
+func TestWhatIsReplacedIsNoted(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "run.zip")
+	if got := replaced(file); got != "" {
+		t.Errorf("a new file: %q", got)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := replaced(file); got == "" {
+		t.Error("nothing is said of the file that was there")
 	}
 }

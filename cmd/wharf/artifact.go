@@ -142,6 +142,7 @@ type keptArtifact struct {
 }
 
 func (a *app) keepArtifact(id, file string, content io.Reader) error {
+	before := replaced(file)
 	if err := writeWhole(file, content); err != nil {
 		return fmt.Errorf("writing the content of %s: %w", id, err)
 	}
@@ -149,7 +150,7 @@ func (a *app) keepArtifact(id, file string, content io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("looking at what was written: %w", err)
 	}
-	return a.print(keptArtifact{id, file, info.Size()}, func() { a.out.Line(file, "  ", show.Bytes(info.Size())) })
+	return a.print(keptArtifact{id, file, info.Size()}, func() { a.out.Line(file, "  ", show.Bytes(info.Size()), before) })
 }
 
 // showContent shows content on a terminal, which must not be steered by it.

@@ -270,11 +270,12 @@ func (a *app) skillDownloadCommand() *cobra.Command {
 		if to == "" {
 			to = args[0] + ".zip"
 		}
+		before := replaced(to)
 		if err := writeWhole(to, zip); err != nil {
 			return err
 		}
 		if !a.json {
-			a.out.Line(to)
+			a.out.Line(to, before)
 		}
 		return nil
 	})
