@@ -107,6 +107,12 @@ func (a *app) showConnector(c *abi.Connector) {
 		[2]string{"public path", publicPath(c)}, [2]string{"signatures", asText(c.Auth)}, [2]string{"schedule", asText(c.Polling)},
 		[2]string{"counted", fmt.Sprintf("%d received, %d again, %d refused, %d waiting, %d Tasks, %d put aside",
 			n.Received, n.Deduped, n.Rejected, n.Pending, n.Tasks, n.Failed)})
+	if len(c.Problems) > 0 {
+		a.out.Title("cannot work as it is")
+		for _, one := range c.Problems {
+			a.out.Line(a.out.Paint(show.Red, "  "+show.OneLine(one)))
+		}
+	}
 }
 
 func publicPath(c *abi.Connector) string {

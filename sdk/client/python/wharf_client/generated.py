@@ -415,6 +415,7 @@ class Connector(TypedDict):
     #: What normalizes deliveries: PLUGIN#EXPORT.
     plugin: str
     polling: NotRequired[Polling]
+    problems: NotRequired[List[str]]
     #: Such as github; it decides the defaults of the rest.
     provider: str
     #: The plugin's own, such as the mapping of generic.

@@ -407,6 +407,7 @@ export interface Connector {
   /** What normalizes deliveries: PLUGIN#EXPORT. */
   plugin: string;
   polling?: Polling;
+  problems?: Array<string>;
   /** Such as github; it decides the defaults of the rest. */
   provider: string;
   /** The plugin's own, such as the mapping of generic. */
