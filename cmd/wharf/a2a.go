@@ -246,7 +246,7 @@ func (a *app) showCard(c *agent.Shown) {
 	a.out.Gap()
 	rows = nil
 	for i := range c.Skills {
-		rows = append(rows, show.Cells(show.OneLine(c.Skills[i].ID), show.OneLine(c.Skills[i].Name), show.Cut(show.OneLine(c.Skills[i].Description), 64)))
+		rows = append(rows, show.Cells(show.OneLine(c.Skills[i].ID), show.OneLine(c.Skills[i].Name), show.OneLine(c.Skills[i].Description)))
 	}
 	a.out.Table([]string{"SKILL", "NAME", "DESCRIPTION"}, rows)
 }

@@ -76,7 +76,7 @@ func (a *app) agentListCommand() *cobra.Command {
 			return hint(err, noSuch, "wharf harness list")
 		}
 		return a.printRows([]string{"AGENT", "KEY", "NAME", "VERSION", "DESCRIPTION"}, "", rowsOf(docs, func(g *agentShown) []show.Cell {
-			return []show.Cell{{Text: g.ID}, {Text: g.Key}, {Text: show.OneLine(g.Name)}, {Text: g.Version}, {Text: show.Cut(show.OneLine(g.Description), 48)}}
+			return []show.Cell{{Text: g.ID}, {Text: g.Key}, {Text: show.OneLine(g.Name)}, {Text: g.Version}, {Text: show.OneLine(g.Description)}}
 		}))
 	}))
 }

@@ -61,7 +61,7 @@ and Workspace.`,
 		}),
 		titles: []string{"ARTIFACT", "NAME", "MEDIA TYPE", "SIZE", "TASK", "MADE"},
 		row: func(r *abi.Artifact) []show.Cell {
-			return []show.Cell{{Text: r.ID}, {Text: show.Cut(show.OneLine(r.Name), 40)}, {Text: show.OneLine(r.MimeType)}, {Text: sizeOf(r)}, {Text: r.TaskID}, {Text: show.Ago(r.CreatedAt, time.Now())}}
+			return []show.Cell{{Text: r.ID}, {Text: show.OneLine(r.Name)}, {Text: show.OneLine(r.MimeType)}, {Text: sizeOf(r)}, {Text: r.TaskID}, {Text: show.Ago(r.CreatedAt, time.Now())}}
 		},
 		none: "no artifacts",
 	})

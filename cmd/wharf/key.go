@@ -111,7 +111,7 @@ func keyRow(k *abi.APIKey) []show.Cell {
 		state = show.Cell{Text: "revoked " + show.Ago(k.RevokedAt, now), Style: show.Red}
 	}
 	return []show.Cell{{Text: k.ID}, {Text: k.Name}, {Text: k.Hint}, {Text: k.Actor},
-		{Text: show.Cut(strings.Join(k.Scopes, " "), 30)}, {Text: show.Ago(k.CreatedAt, now)}, state}
+		{Text: strings.Join(k.Scopes, " ")}, {Text: show.Ago(k.CreatedAt, now)}, state}
 }
 
 func (a *app) keyRevokeCommand() *cobra.Command {

@@ -65,7 +65,7 @@ it FAILED or was CANCELED, and 5 when the time of --wait was up.`,
 		example: `  wharf task submit "Hello"
   wharf task submit --file report.md --follow
   git log -n 50 | wharf task submit - --wait=1m
-  wharf task submit --json-input '{"text": "Hello"}' --persona persona_echo
+  wharf task submit --json-input '{"text": "Hello"}' --persona echo
   wharf task submit --skill units --json-input '{"value": 6, "from": "ft", "to": "m"}'
   wharf task submit "Hello" --model small --instructions "Answer in French."
   wharf task submit "once" --idempotency-key order-17`,
@@ -78,7 +78,7 @@ it FAILED or was CANCELED, and 5 when the time of --wait was up.`,
 func (s *submission) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.file, "file", "", "send this file")
 	f.BoolVar(&s.jsonInput, "json-input", false, "the input is a JSON object, not text")
-	f.StringVar(&s.persona, "persona", "", "the Persona to run (default: the Session's, else the node's)")
+	f.StringVar(&s.persona, "persona", "", "the Persona to run, by its name or its id (default: the Session's, else the node's)")
 	f.StringVar(&s.skill, "skill", "", "the Skill to call, by its name or its id")
 	f.StringVar(&s.session, "session", "", "the Session to submit to (default: a new one)")
 	f.StringVar(&s.workspace, "workspace", "", "the Workspace of a new Session")
@@ -141,6 +141,9 @@ func (a *app) submit(ctx context.Context, c *client.Client, s submission) error 
 		return err
 	}
 	metadata, err := skillNamed(ctx, c, s.skill)
+	if err == nil {
+		s.persona, err = personaID(ctx, c, s.persona)
+	}
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func (a *app) toolServerToolsCommand() *cobra.Command {
 				if t.ReadOnly {
 					does = "reads"
 				}
-				rows = append(rows, []show.Cell{{Text: t.Name}, {Text: does}, {Text: show.Cut(show.OneLine(t.Description), 80)}})
+				rows = append(rows, []show.Cell{{Text: t.Name}, {Text: does}, {Text: show.OneLine(t.Description)}})
 			}
 			a.out.Table([]string{"TOOL", "DOES", "DESCRIPTION"}, rows)
 		},
@@ -87,7 +87,7 @@ func resourceRow(uri, name, mime, title, description string) []show.Cell {
 	if description == "" {
 		description = title
 	}
-	return []show.Cell{{Text: uri}, {Text: show.OneLine(name)}, {Text: show.OneLine(mime)}, {Text: show.Cut(show.OneLine(description), 60)}}
+	return []show.Cell{{Text: uri}, {Text: show.OneLine(name)}, {Text: show.OneLine(mime)}, {Text: show.OneLine(description)}}
 }
 
 func (a *app) toolServerPromptsCommand() *cobra.Command {
@@ -102,7 +102,7 @@ func (a *app) toolServerPromptsCommand() *cobra.Command {
 		text: func(s *abi.ToolServerPrompts) {
 			var rows [][]show.Cell
 			for _, p := range s.Prompts {
-				rows = append(rows, []show.Cell{{Text: p.Name}, {Text: argumentNames(p.Arguments)}, {Text: show.Cut(show.OneLine(p.Description), 60)}})
+				rows = append(rows, []show.Cell{{Text: p.Name}, {Text: argumentNames(p.Arguments)}, {Text: show.OneLine(p.Description)}})
 			}
 			a.out.Table([]string{"PROMPT", "ARGUMENTS", "DESCRIPTION"}, rows)
 		},

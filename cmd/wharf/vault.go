@@ -67,11 +67,11 @@ func vaultRow(v *abi.Vault) []show.Cell {
 		access = &abi.VaultAccess{}
 	}
 	return []show.Cell{{Text: v.ID}, {Text: v.Provider}, {Text: workspace}, {Text: strings.Join(v.Capabilities, " ")},
-		{Text: show.Cut(strings.Join(access.Personas, " "), 30)}, {Text: show.Cut(strings.Join(access.Connectors, " "), 30)}}
+		{Text: strings.Join(access.Personas, " ")}, {Text: strings.Join(access.Connectors, " ")}}
 }
 
 func secretRow(s *abi.VaultSecret) []show.Cell {
-	return []show.Cell{{Text: s.Name}, {Text: fmt.Sprint(s.Version)}, {Text: show.Cut(strings.Join(s.Hosts, " "), 40)}, {Text: show.Ago(s.UpdatedAt, time.Now())}}
+	return []show.Cell{{Text: s.Name}, {Text: fmt.Sprint(s.Version)}, {Text: strings.Join(s.Hosts, " ")}, {Text: show.Ago(s.UpdatedAt, time.Now())}}
 }
 
 func (a *app) vaultCreateCommand() *cobra.Command {
@@ -98,15 +98,20 @@ files, as the settings vaults.env and vaults.files say.`,
 			f.StringSliceVar(&access.Connectors, "connector", nil, "Connectors that may check signatures with its secrets")
 		},
 	}, ask[abi.Vault]{
-		call: sends(func([]string) client.Call {
+		call: func(cmd *cobra.Command, _ []string) (client.Call, error) {
+			for i := range access.Personas {
+				if err := a.namedPersona(cmd.Context(), &access.Personas[i]); err != nil {
+					return client.Call{}, err
+				}
+			}
 			if workspace != "" {
 				req.WorkspaceID = &workspace
 			}
 			if access.Personas != nil || access.Connectors != nil {
 				req.Access = &access
 			}
-			return client.Post(req, "/v1/vaults")
-		}),
+			return client.Post(req, "/v1/vaults"), nil
+		},
 		text: func(v *abi.Vault) { a.out.Line(v.ID) },
 	})
 }

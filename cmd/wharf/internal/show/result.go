@@ -97,7 +97,7 @@ func (s *Screen) Phases(phases []Phase) {
 		}
 		rows = append(rows, []Cell{{Text: p.Name}, {Text: Duration(p.Time), Style: Bold}, {Text: bar, Style: Cyan}, {Text: p.Note, Style: Dim}})
 	}
-	s.indented(func(in *Screen) { in.Table(nil, rows) })
+	s.indented(func(in *Screen) { in.Rows(nil, rows) })
 }
 
 // indented runs f on a Screen whose lines are indented by two spaces.
@@ -117,7 +117,7 @@ func (s *Screen) Pairs(pairs ...[2]string) {
 			rows = append(rows, []Cell{{Text: p[0], Style: Dim}, {Text: p[1]}})
 		}
 	}
-	s.indented(func(in *Screen) { in.Table(nil, rows) })
+	s.indented(func(in *Screen) { in.Rows(nil, rows) })
 }
 
 // Artifacts lists the Artifacts of an Outcome, one a line.
