@@ -271,10 +271,10 @@ func readYAML(name string, text []byte, into any) error {
 	plain, err := yaml.YAMLToJSON(text)
 	if err != nil {
 		line, message := config.Syntax(err)
-		return usagef("%s:%d: %s", name, line, message)
+		return fmt.Errorf("%s:%d: %s", name, line, message)
 	}
 	if err := json.Unmarshal(plain, into, json.RejectUnknownMembers(true)); err != nil {
-		return usagef("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
 }
