@@ -1,11 +1,16 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/wharf-dev/wharf/abi/plainly"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
 )
 
 // noArgs refuses arguments.
@@ -77,6 +82,29 @@ func meantForFlag(cmd *cobra.Command, args []string, err error) error {
 		_ = f.Value.Set(before) // which it had
 	})
 	return err
+}
+
+// wrongFlag says of a flag that there is not which may have been meant: another of the command, or a
+// setting of the node, which is given with --set.
+func wrongFlag(cmd *cobra.Command, err error) error {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok || len(unknown.GetSpecifiedName()) < 2 {
+		return &usageError{err}
+	}
+	name := unknown.GetSpecifiedName()
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if cmd.Flags().Lookup("set") != nil {
+		for _, s := range config.Settings() {
+			if strings.NewReplacer(".", "-", "_", "-").Replace(s.Name) == name || s.Name == name {
+				return advise(&usageError{err}, "--set "+s.Name+"=VALUE")
+			}
+		}
+	}
+	if near := plainly.Nearest(name, slices.Values(names)); near != "" {
+		return advise(&usageError{err}, "--"+near)
+	}
+	return &usageError{err}
 }
 
 // family makes a command that only holds others. Without one of them it shows

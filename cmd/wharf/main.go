@@ -89,7 +89,7 @@ Start with "wharf demo": it sends a real document through all of it.`,
 		SilenceUsage:      true,
 		PersistentPreRunE: a.begin,
 	}
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	cmd.SetFlagErrorFunc(wrongFlag)
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&a.color, "color", "auto", "colours: auto (on a terminal), always or never")
 	flags.BoolVar(&a.json, "json", false, "print JSON, one value a line, instead of text for people")
