@@ -417,8 +417,9 @@ type Connector struct {
 	// The deliveries of one order key are handled strictly one after another: a Task begins when the one before has ended. ConnectorTask has the key.
 	Ordered *bool `json:"ordered,omitzero"`
 	// What normalizes deliveries: PLUGIN#EXPORT.
-	Plugin   string   `json:"plugin"`
-	Polling  *Polling `json:"polling,omitzero"`
+	Plugin  string   `json:"plugin"`
+	Polling *Polling `json:"polling,omitzero"`
+	// What keeps it from working now, a sentence each. They are filled in when one is read by its id, made or changed.
 	Problems []string `json:"problems,omitzero"`
 	// Such as github; it decides the defaults of the rest.
 	Provider string `json:"provider"`
