@@ -47,6 +47,9 @@ type Connector struct {
 	Ordered bool `json:"ordered,omitzero"`
 	// DeletedAt is set on one that was deleted: no read shows it any more.
 	DeletedAt Time `json:"deleted_at,omitzero"`
+	// Problems are what keeps it from working now, a sentence each. They are filled in when one is
+	// read by its id, made or changed.
+	Problems []string `json:"problems,omitzero"`
 	// Counters are filled in when a Connector is read.
 	Counters *ConnectorCounters `json:"counters,omitzero"`
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi/plainly"
 )
 
 // ErrorCode is a machine-readable error code (docs/protocol.md, 7).
@@ -113,8 +115,10 @@ type ErrorEnvelope struct {
 	Error *Error `json:"error"`
 }
 
-// Errorf returns an Error of the given code with a formatted message.
+// Errorf returns an Error of the given code with a formatted message, for which errors and lists of
+// names are put in words: see [plainly.Put].
 func Errorf(code ErrorCode, format string, args ...any) *Error {
+	plainly.Put(args)
 	return &Error{Code: code, Type: code.Class().Type, Message: fmt.Sprintf(format, args...)}
 }
 

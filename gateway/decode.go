@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 )
 
 // decode reads a JSON text into v, strictly: duplicate names, invalid UTF-8,
@@ -56,11 +57,8 @@ func weigh(body []byte, v any) (int64, error) {
 
 // refused says what is wrong with a text that could not be decoded.
 func refused(err error) error {
-	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
-		return located(semantic.ByteOffset, semantic.JSONPointer, semanticMessage(semantic))
-	}
-	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-		return located(syntactic.ByteOffset, syntactic.JSONPointer, "the JSON text is malformed: "+syntacticMessage(syntactic))
+	if fault, ok := plainly.Of(err); ok {
+		return located(fault.Offset, fault.Pointer, fault.Words)
 	}
 	return abi.Errorf(abi.CodeInvalidRequest, "the request's body is no JSON text")
 }
@@ -91,68 +89,4 @@ func dotted(p jsontext.Pointer) string {
 		}
 	}
 	return strings.ToValidUTF8(path.String(), "\uFFFD")
-}
-
-// semanticMessage does not use the library's own text, which names Go types.
-func semanticMessage(err *json.SemanticError) string {
-	if errors.Is(err.Err, strconv.ErrRange) {
-		return "the number is out of range"
-	}
-	if errors.Is(err.Err, json.ErrUnknownName) {
-		return "there is no member of this name"
-	}
-	if err.GoType == nil || err.JSONKind == 0 {
-		return "the value is not what is expected here"
-	}
-	return "a " + wanted(err.GoType) + " is expected here, not a " + kindName(err.JSONKind)
-}
-
-func wanted(t reflect.Type) string {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	switch t.Kind() {
-	case reflect.String:
-		return "string"
-	case reflect.Bool:
-		return "boolean"
-	case reflect.Slice, reflect.Array:
-		if t.Elem().Kind() == reflect.Uint8 {
-			return "base64 string"
-		}
-		return "list"
-	case reflect.Struct, reflect.Map:
-		return "JSON object"
-	case reflect.Int, reflect.Int64, reflect.Uint64:
-		return "whole number"
-	default:
-		return "number"
-	}
-}
-
-func kindName(k jsontext.Kind) string {
-	switch k {
-	case 'n':
-		return "null"
-	case 't', 'f':
-		return "boolean"
-	case '"':
-		return "string"
-	case '0':
-		return "number"
-	case '{', '}':
-		return "JSON object"
-	default:
-		return "list"
-	}
-}
-
-func syntacticMessage(err *jsontext.SyntacticError) string {
-	if errors.Is(err.Err, jsontext.ErrDuplicateName) {
-		return "a member is given twice"
-	}
-	if err.Err == nil {
-		return "not JSON"
-	}
-	return strings.TrimPrefix(err.Err.Error(), "jsontext: ")
 }

@@ -2,8 +2,13 @@ package gateway
 
 import (
 	"crypto/tls"
+	"errors"
+	"fmt"
 	"io"
 	"net"
+	"time"
+
+	"github.com/wharf-dev/wharf/abi"
 )
 
 // secureListener speaks TLS over what it accepts. The handshake happens when the
@@ -36,9 +41,33 @@ func (c *secureConn) Read(p []byte) (int, error) {
 			return 0, io.EOF
 		}
 		c.greeted = err == nil
+		if plain, ok := errors.AsType[tls.RecordHeaderError](err); ok && plain.Conn != nil && isHTTP(plain.RecordHeader) {
+			answerPlain(plain.Conn)
+			return 0, io.EOF
+		}
 	}
 	return n, err
 }
+
+// isHTTP reports whether a request without TLS begins so.
+func isHTTP(start [5]byte) bool {
+	for _, method := range []string{"GET /", "HEAD ", "POST ", "PUT /", "PATCH", "DELET", "OPTIO"} {
+		if string(start[:]) == method {
+			return true
+		}
+	}
+	return false
+}
+
+// answerPlain answers a request without TLS, whatever it is. What its client does not take, it goes without.
+func answerPlain(c net.Conn) {
+	body := EncodeError("", abi.Errorf(abi.CodeInvalidRequest, "this port speaks HTTPS: ask a URL that begins with https://"))
+	_ = c.SetWriteDeadline(time.Now().Add(plainPatience))
+	_, _ = fmt.Fprintf(c, "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(body), body)
+}
+
+// plainPatience is how long one that speaks no TLS gets to take its answer, which fits into one packet.
+const plainPatience = time.Second
 
 // below returns the connection of the operating system below c.
 func below(c net.Conn) net.Conn {

@@ -212,6 +212,7 @@ var comments = map[string]string{
 	"Connector.DeletedAt":                        "DeletedAt is set on one that was deleted: no read shows it any more.",
 	"Connector.Ordered":                          "Ordered says that the deliveries of one order key are handled strictly one after another: a Task begins when the one before has ended. ConnectorTask has the key.",
 	"Connector.Plugin":                           "Plugin is what normalizes deliveries: PLUGIN#EXPORT.",
+	"Connector.Problems":                         "Problems are what keeps it from working now, a sentence each. They are filled in when one is read by its id, made or changed.",
 	"Connector.Provider":                         "such as github; it decides the defaults of the rest",
 	"Connector.Settings":                         "Settings are the plugin's own, such as the mapping of generic.",
 	"Connector.Status":                           "whether it takes and handles deliveries",

@@ -63,7 +63,7 @@ func (a *app) peerCommand(p page, peer *peerFlags, run func(cmd *cobra.Command, 
 
 // peer returns the agent that a URL or a name stands for, the node for "".
 func (p *peerFlags) peer(a *app, at string) (*agent.Peer, error) {
-	node := cmp.Or(a.server, a.env("WHARF_SERVER"), client.DefaultServer)
+	node := a.serverURL()
 	c := agent.Config{URL: cmp.Or(at, node), Hosts: p.hosts, Private: true, Version: thisBuild().Version}
 	if at != "" && !strings.Contains(at, "://") {
 		if err := p.named(a, at, &c); err != nil {
@@ -246,7 +246,7 @@ func (a *app) showCard(c *agent.Shown) {
 	a.out.Gap()
 	rows = nil
 	for i := range c.Skills {
-		rows = append(rows, show.Cells(show.OneLine(c.Skills[i].ID), show.OneLine(c.Skills[i].Name), show.Cut(show.OneLine(c.Skills[i].Description), 64)))
+		rows = append(rows, show.Cells(show.OneLine(c.Skills[i].ID), show.OneLine(c.Skills[i].Name), show.OneLine(c.Skills[i].Description)))
 	}
 	a.out.Table([]string{"SKILL", "NAME", "DESCRIPTION"}, rows)
 }

@@ -61,12 +61,7 @@ The exit code is 0 when the work is done, and 1 when it is not, was not approved
 more than it was allowed.`,
 		example: `  wharf a2a delegate coder "Fix the flaky test in pkg/queue" --budget-usd 2 --budget-seconds 1800
   wharf a2a delegate https://agent.example.com "Sum up the log" --budget-tokens 50000 --yes --json`,
-		args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return usagef("%s needs %s, and the task between quotes", cmd.CommandPath(), aPeer)
-			}
-			return nil
-		},
+		args:  twoArgs(aPeer + ", and the task between quotes"),
 		flags: d.flags,
 		check: d.check,
 	}, &d.at, func(cmd *cobra.Command, args []string) error { return d.run(cmd.Context(), args[0], args[1]) })

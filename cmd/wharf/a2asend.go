@@ -49,12 +49,7 @@ the time of --wait was up.`,
   cat report.md | wharf a2a send http://127.0.0.1:8080 -
   wharf a2a send coder "And the other one?" --context 7f3b...
   wharf a2a send coder "yes" --task task_01K0...`,
-		args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return usagef("%s needs %s, and a text between quotes", cmd.CommandPath(), aPeer)
-			}
-			return nil
-		},
+		args: twoArgs(aPeer + ", and a text between quotes"),
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&m.message.ContextID, "context", "", "the context to go on with (default a new one)")
 			f.StringVar(&m.message.TaskID, "task", "", "the task to answer, or to tell something")

@@ -52,7 +52,7 @@ for itself.`,
 	flags := cmd.Flags()
 	flags.BoolVar(&embedded, "embedded", false, "run a node in this process where none answers")
 	flags.BoolVar(&o.Harn, "harn", false, "take the Harn extensions, for a host that cannot say that it does")
-	flags.StringVar(&o.Persona, "persona", "", "id of the Persona of Sessions that the editor opens")
+	flags.StringVar(&o.Persona, "persona", "", "the Persona (its name or its id) of Sessions that the editor opens")
 	flags.StringVar(&o.Workspace, "workspace", "", "id of the Workspace of Sessions that the editor opens")
 	flags.DurationVar(&o.Wait, "wait", 0, "how long to wait for a node that is away")
 	s.register(flags)
@@ -61,6 +61,10 @@ for itself.`,
 
 // acp passes messages between an editor and a node.
 func (a *app) acp(ctx context.Context, c *client.Client, o client.ACPOptions) error {
+	var err error
+	if o.Persona, err = personaID(ctx, c, o.Persona); err != nil {
+		return err
+	}
 	p := c.NewACP(a.stdout, o)
 	p.Broken = a.warn("wharf acp")
 	return p.Run(ctx, a.stdin)

@@ -76,7 +76,7 @@ func (a *app) agentListCommand() *cobra.Command {
 			return hint(err, noSuch, "wharf harness list")
 		}
 		return a.printRows([]string{"AGENT", "KEY", "NAME", "VERSION", "DESCRIPTION"}, "", rowsOf(docs, func(g *agentShown) []show.Cell {
-			return []show.Cell{{Text: g.ID}, {Text: g.Key}, {Text: show.OneLine(g.Name)}, {Text: g.Version}, {Text: show.Cut(show.OneLine(g.Description), 48)}}
+			return []show.Cell{{Text: g.ID}, {Text: g.Key}, {Text: show.OneLine(g.Name)}, {Text: g.Version}, {Text: show.OneLine(g.Description)}}
 		}))
 	}))
 }
@@ -194,7 +194,7 @@ func (a *app) agentCloneCommand() *cobra.Command {
 		use: "clone AGENT NAME", short: "Make another agent of one",
 		long:    "Clone makes an agent with a new name that is as the first is now, and prints its id.",
 		example: "  wharf agent clone my-agent \"My other agent\"",
-		args:    cobra.ExactArgs(2),
+		args:    twoArgs("the id of an agent, and a name for the other"),
 		flags: func(f *pflag.FlagSet) {
 			harnessFlag(f, &harness)
 			f.BoolVar(&memory, "memory", false, "with what the agent remembers")

@@ -29,7 +29,7 @@ With --json each event is a line. The exit code is 0 when the execution is compl
 and 1 when it failed or was canceled.`,
 		example: `  wharf agent run ./my-agent "What is new?"
   wharf agent run my-agent "And then?" --session sess_01K0...`,
-		args: cobra.ExactArgs(2),
+		args: twoArgs("the path of an agent or its id, and what to do"),
 		flags: func(f *pflag.FlagSet) {
 			harnessFlag(f, &harness)
 			f.StringVar(&session, "session", "", "the Session to go on with (default a new one)")

@@ -61,7 +61,7 @@ and Workspace.`,
 		}),
 		titles: []string{"ARTIFACT", "NAME", "MEDIA TYPE", "SIZE", "TASK", "MADE"},
 		row: func(r *abi.Artifact) []show.Cell {
-			return []show.Cell{{Text: r.ID}, {Text: show.Cut(show.OneLine(r.Name), 40)}, {Text: show.OneLine(r.MimeType)}, {Text: sizeOf(r)}, {Text: r.TaskID}, {Text: show.Ago(r.CreatedAt, time.Now())}}
+			return []show.Cell{{Text: r.ID}, {Text: show.OneLine(r.Name)}, {Text: show.OneLine(r.MimeType)}, {Text: sizeOf(r)}, {Text: r.TaskID}, {Text: show.Ago(r.CreatedAt, time.Now())}}
 		},
 		none: "no artifacts",
 	})
@@ -142,6 +142,7 @@ type keptArtifact struct {
 }
 
 func (a *app) keepArtifact(id, file string, content io.Reader) error {
+	before := replaced(file)
 	if err := writeWhole(file, content); err != nil {
 		return fmt.Errorf("writing the content of %s: %w", id, err)
 	}
@@ -149,7 +150,7 @@ func (a *app) keepArtifact(id, file string, content io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("looking at what was written: %w", err)
 	}
-	return a.print(keptArtifact{id, file, info.Size()}, func() { a.out.Line(file, "  ", show.Bytes(info.Size())) })
+	return a.print(keptArtifact{id, file, info.Size()}, func() { a.out.Line(file, "  ", show.Bytes(info.Size()), before) })
 }
 
 // showContent shows content on a terminal, which must not be steered by it.

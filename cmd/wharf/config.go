@@ -2,6 +2,9 @@ package main
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -37,16 +40,13 @@ func (s *settingFlags) register(flags *pflag.FlagSet) {
 // load reads the configuration from all of its sources.
 func (s *settingFlags) load(a *app) (*config.Effective, error) {
 	given := map[string]string{}
-	for name, text := range s.set {
-		given[name] = text
-	}
 	for flag, setting := range s.named() {
 		if f := s.flags.Lookup(flag); f.Changed {
 			given[setting] = f.Value.String()
 		}
 	}
 	return loadConfig(config.Sources{
-		File: cmp.Or(s.file, a.env("WHARF_CONFIG")), Environ: a.environ, Flags: given,
+		File: cmp.Or(s.file, a.env("WHARF_CONFIG")), Environ: a.environ, Set: s.set, Flags: given,
 	})
 }
 
@@ -54,6 +54,9 @@ func (s *settingFlags) load(a *app) (*config.Effective, error) {
 // mistake too.
 func loadConfig(s config.Sources) (*config.Effective, error) {
 	eff, err := config.Load(s)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, advise(&usageError{fmt.Errorf("there is no configuration file %s", s.File)}, "wharf config init > "+s.File+", which writes one with all settings")
+	}
 	if err != nil {
 		return nil, &usageError{err}
 	}

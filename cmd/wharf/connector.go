@@ -54,7 +54,7 @@ what came again, what waits, the Tasks they have made, and what was put aside.`,
 
 func connectorRow(c *abi.Connector) []show.Cell {
 	n := counted(c)
-	return []show.Cell{{Text: c.ID}, {Text: show.Cut(c.Name, 24)}, {Text: c.Provider}, {Text: string(c.Status), Style: connectorStyle(c.Status)},
+	return []show.Cell{{Text: c.ID}, {Text: c.Name}, {Text: c.Provider}, {Text: string(c.Status), Style: connectorStyle(c.Status)},
 		{Text: fmt.Sprint(n.Received)}, {Text: fmt.Sprint(n.Deduped)}, {Text: fmt.Sprint(n.Pending)}, {Text: fmt.Sprint(n.Tasks)},
 		{Text: fmt.Sprint(n.Failed)}, {Text: nextTick(c)}}
 }
@@ -107,6 +107,12 @@ func (a *app) showConnector(c *abi.Connector) {
 		[2]string{"public path", publicPath(c)}, [2]string{"signatures", asText(c.Auth)}, [2]string{"schedule", asText(c.Polling)},
 		[2]string{"counted", fmt.Sprintf("%d received, %d again, %d refused, %d waiting, %d Tasks, %d put aside",
 			n.Received, n.Deduped, n.Rejected, n.Pending, n.Tasks, n.Failed)})
+	if len(c.Problems) > 0 {
+		a.out.Title("cannot work as it is")
+		for _, one := range c.Problems {
+			a.out.Line(a.out.Paint(show.Red, "  "+show.OneLine(one)))
+		}
+	}
 }
 
 func publicPath(c *abi.Connector) string {
@@ -134,8 +140,11 @@ configuration or, with --vault, of a vault whose access names the Connector.`,
   wharf connector create --provider cron --schedule "0 9 * * 1-5" --timezone Europe/Berlin
   wharf connector create -f orders.yaml --json`,
 		flags: n.flags,
-	}, connectorCreation{a.connector(func(*cobra.Command, []string) (client.Call, error) {
+	}, connectorCreation{a.connector(func(cmd *cobra.Command, _ []string) (client.Call, error) {
 		req, err := n.request(a)
+		if err == nil {
+			err = a.namedPersona(cmd.Context(), &req.TargetPersonaID)
+		}
 		return client.Post(req, "/v1/connectors"), err
 	})})
 }
@@ -165,7 +174,7 @@ func (n *newConnector) flags(f *pflag.FlagSet) {
 	f.StringVar(&n.req.Provider, "provider", "", "who delivers (see \"wharf connector providers\")")
 	f.StringVar(&n.req.Name, "name", "", "a name for people")
 	f.StringVar(&n.req.WorkspaceID, "workspace", "", "the Workspace (default: the tenant's own)")
-	f.StringVar(&n.req.TargetPersonaID, "persona", "", "what its Tasks run as")
+	f.StringVar(&n.req.TargetPersonaID, "persona", "", "what its Tasks run as: a Persona, by its name or its id")
 	f.StringVar(&n.req.TargetSessionID, "session", "", "the Session of all its Tasks (default: one for each thread)")
 	f.StringVar(&n.req.Plugin, "plugin", "", "what normalizes deliveries: PLUGIN#EXPORT, or PLUGIN of an installed connector (default: the provider's own)")
 	f.StringSliceVar(&n.req.EventKinds, "event", nil, "kinds of events that are wanted (default: all that the plugin knows)")
@@ -244,7 +253,7 @@ func (a *app) connectorDeadLettersCommand() *cobra.Command {
 		long: `Deadletters lists the deliveries that could not be handled, newest first, and why.
 With the id of one it shows the delivery too, to keys that may see what is internal.`,
 		example: "  wharf connector deadletters conn_01K0...\n  wharf connector deadletters conn_01K0... dead_01K0... --json",
-		args:    cobra.RangeArgs(1, 2),
+		args:    between(1, 2, aConnector),
 	}, byArgs{1: letters, 2: letter})
 }
 
@@ -259,7 +268,7 @@ type deadLetter struct {
 
 func deadLetterRow(l *abi.DeadLetter) []show.Cell {
 	return []show.Cell{{Text: l.ID}, {Text: show.Ago(l.UpdatedAt, time.Now())}, {Text: fmt.Sprint(l.Attempts)}, {Text: stamp(l.RedrivenAt)},
-		{Text: l.Failure.Code}, {Text: show.Cut(show.OneLine(l.Failure.Message), 60)}}
+		{Text: l.Failure.Code}, {Text: show.OneLine(l.Failure.Message)}}
 }
 
 func (a *app) showDeadLetter(l *deadLetter) {
@@ -347,7 +356,7 @@ func providers(yield func(any, []show.Cell) bool) {
 			IDHeaders  []string            `json:"id_headers"`
 			EventKinds []string            `json:"event_kinds"`
 		}{p.Name, p.Plugin, p.Scheme, p.IDHeaders, p.EventKinds}
-		if !yield(told, show.Cells(p.Name, p.Plugin, string(p.Scheme), show.Cut(strings.Join(p.EventKinds, " "), 60))) {
+		if !yield(told, show.Cells(p.Name, p.Plugin, string(p.Scheme), strings.Join(p.EventKinds, " "))) {
 			return
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
@@ -59,6 +61,23 @@ var (
 	errInterrupted = errors.New("interrupted")
 	errNoKey       = errors.New("no API key is given")
 )
+
+// leftError is the error of a command that was interrupted while it looked at a Task, which goes on.
+type leftError struct {
+	err  error
+	task string
+}
+
+func (e *leftError) Error() string { return e.err.Error() }
+func (e *leftError) Unwrap() error { return e.err }
+
+// left says of an interruption that a Task goes on.
+func left(err error, task string) error {
+	if !errors.Is(err, errInterrupted) {
+		return err
+	}
+	return &leftError{err, task}
+}
 
 // usageError is a mistake on the command line.
 type usageError struct{ err error }
@@ -156,7 +175,7 @@ func (a *app) report(err error) int {
 
 // explain finds out what kind of error err is and what can be done about it.
 func (a *app) explain(err error) failure {
-	f := failure{Message: err.Error(), exit: exitFailed}
+	f := failure{Message: plainly.Say(err), exit: exitFailed}
 	var tip *advised
 	if errors.As(err, &tip) {
 		f.Try = tip.try
@@ -173,6 +192,10 @@ func (a *app) explain(err error) failure {
 		f.exit = exitBounds
 	case errors.Is(err, errInterrupted), errors.Is(err, context.Canceled):
 		f.Message, f.exit = "interrupted", exitInterrupted
+		if going, ok := errors.AsType[*leftError](err); ok {
+			f.Message = "interrupted; the Task goes on"
+			f.Try = fmt.Sprintf("%[1]s task tail %[2]s, or %[1]s task cancel %[2]s", self(), going.task)
+		}
 	case errors.Is(err, errNoKey):
 		f.exit, f.Try = exitDenied, "export WHARF_API_KEY=KEY, with the key that \"wharf serve\" printed on its first start"
 	case errors.As(err, &problems):
@@ -191,15 +214,30 @@ func (a *app) explain(err error) failure {
 	case errors.As(err, &peer):
 		f.exit = peer.exit
 	case errors.As(err, &refused):
+		if refused.Answer.Code == abi.CodeResourceNotFound {
+			f.Try = cmp.Or(a.withoutPath(), f.Try)
+		}
 		f.refused(refused)
 	case errors.As(err, &unreachable):
 		f.exit = exitUnreachable
-		f.Try = cmp.Or(f.Try, "\"wharf serve\" to start a node, or --server or WHARF_SERVER to name another")
+		f.Try = cmp.Or(f.Try, unreachable.Try(), "\"wharf serve\" to start a node, or --server or WHARF_SERVER to name another")
 	}
 	if _, ok := errors.AsType[*undecidedError](err); ok && f.exit == exitFailed {
 		f.exit = exitUndecided
 	}
 	return f
+}
+
+// withoutPath is the advice for a URL of a node that has a path, as it had in an example of REST; "" for
+// one that has none.
+func (a *app) withoutPath() string {
+	u, err := url.Parse(a.serverURL())
+	if err != nil || strings.Trim(u.Path, "/") == "" {
+		return ""
+	}
+	path := u.Path
+	u.Path = ""
+	return fmt.Sprintf("--server or WHARF_SERVER without the path %s: %s", path, u)
 }
 
 func (f *failure) refused(r *client.Refused) {

@@ -23,7 +23,7 @@ A plugin can fail with codes of its own, which its author explains.`,
   wharf explain plugin_trap
   wharf explain exit 3
   wharf explain policy_violation --json`,
-		args: cobra.MaximumNArgs(2),
+		args: between(0, 2, ""),
 	}.command(func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return a.listCodes()

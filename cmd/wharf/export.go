@@ -58,6 +58,7 @@ func (a *app) export(ctx context.Context, c *client.Client, task, file string) e
 	if file == "" {
 		return copyBundle(a.stdout, bundle)
 	}
+	before := replaced(file)
 	if err := writeWhole(file, bundle); err != nil {
 		return err
 	}
@@ -66,7 +67,7 @@ func (a *app) export(ctx context.Context, c *client.Client, task, file string) e
 		return fmt.Errorf("looking at the bundle: %w", err)
 	}
 	if !a.json {
-		a.out.Line(file, "  ", show.Bytes(info.Size()))
+		a.out.Line(file, "  ", show.Bytes(info.Size()), before)
 		a.out.Pairs([2]string{"check it", self() + " verify " + file})
 	}
 	return nil
@@ -77,6 +78,15 @@ func copyBundle(w io.Writer, bundle io.Reader) error {
 		return fmt.Errorf("the bundle is not complete: %w", err)
 	}
 	return nil
+}
+
+// replaced says of a file that is about to be written that it is there already, and goes: before
+// [writeWhole], which does not ask. It is "" where there is none.
+func replaced(file string) string {
+	if _, err := os.Lstat(file); err != nil {
+		return ""
+	}
+	return "  in place of the file that was there"
 }
 
 // writeWhole makes a file that is either complete or not there.

@@ -50,7 +50,7 @@ func (a *app) harnessListCommand() *cobra.Command {
 			return err
 		}
 		return a.printRows([]string{"HARNESS", "NAME", "KIND", "STATUS", "DESCRIPTION"}, "", rowsOf(docs, func(h *harnessShown) []show.Cell {
-			return []show.Cell{{Text: h.ID}, {Text: show.OneLine(h.Name)}, {Text: h.Kind}, {Text: h.Status}, {Text: show.Cut(show.OneLine(h.Description), 48)}}
+			return []show.Cell{{Text: h.ID}, {Text: show.OneLine(h.Name)}, {Text: h.Kind}, {Text: h.Status}, {Text: show.OneLine(h.Description)}}
 		}))
 	}))
 }

@@ -66,7 +66,7 @@ approved, denied, answered, timeout or canceled, and with --status all every one
 const inbox = "/v1/permission-requests"
 
 func inboxRow(p *abi.PermissionRequest) []show.Cell {
-	return show.Cells(p.ID, string(p.Kind), string(p.Status), show.Cut(show.OneLine(cmp.Or(p.Action, p.Prompt)), 40),
+	return show.Cells(p.ID, string(p.Kind), string(p.Status), show.OneLine(cmp.Or(p.Action, p.Prompt)),
 		p.RequestedBy, show.Ago(p.CreatedAt, time.Now()))
 }
 

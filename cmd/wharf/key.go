@@ -99,7 +99,7 @@ called, who they speak for, and the last four characters of each.`,
 	}, list[abi.APIKey]{
 		call:   gets("/wharf/v1/keys"),
 		sort:   func(x, y *abi.APIKey) int { return y.CreatedAt.Compare(x.CreatedAt) }, // the node lists them by id
-		titles: []string{"KEY", "NAME", "ENDS IN", "ACTOR", "SCOPES", "MADE", "STATE"},
+		titles: []string{"KEY", "NAME", "ENDS IN", "ACTOR", "MADE", "STATE", "SCOPES"},
 		row:    keyRow,
 	})
 }
@@ -111,7 +111,7 @@ func keyRow(k *abi.APIKey) []show.Cell {
 		state = show.Cell{Text: "revoked " + show.Ago(k.RevokedAt, now), Style: show.Red}
 	}
 	return []show.Cell{{Text: k.ID}, {Text: k.Name}, {Text: k.Hint}, {Text: k.Actor},
-		{Text: show.Cut(strings.Join(k.Scopes, " "), 30)}, {Text: show.Ago(k.CreatedAt, now)}, state}
+		{Text: show.Ago(k.CreatedAt, now)}, state, {Text: strings.Join(k.Scopes, " ")}}
 }
 
 func (a *app) keyRevokeCommand() *cobra.Command {

@@ -89,7 +89,7 @@ Start with "wharf demo": it shows all of that in a few seconds.`,
 		SilenceUsage:      true,
 		PersistentPreRunE: a.begin,
 	}
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	cmd.SetFlagErrorFunc(wrongFlag)
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&a.color, "color", "auto", "colours: auto (on a terminal), always or never")
 	flags.BoolVar(&a.json, "json", false, "print JSON, one value a line, instead of text for people")
@@ -139,7 +139,7 @@ func (a *app) remote(cmd *cobra.Command) *cobra.Command {
 
 // client returns a client for the node that flags and environment name.
 func (a *app) client() (*client.Client, error) {
-	c, err := client.New(cmp.Or(a.server, a.env("WHARF_SERVER"), client.DefaultServer), a.key())
+	c, err := client.New(a.serverURL(), a.key())
 	if err != nil {
 		return nil, &usageError{err}
 	}
@@ -147,6 +147,10 @@ func (a *app) client() (*client.Client, error) {
 		return nil, errNoKey
 	}
 	return c, nil
+}
+
+func (a *app) serverURL() string {
+	return cmp.Or(a.server, a.env("WHARF_SERVER"), client.DefaultServer)
 }
 
 func (a *app) key() string { return cmp.Or(a.apiKey, a.env("WHARF_API_KEY")) }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/node"
 )
@@ -64,13 +65,13 @@ func (a *app) warn(who string) func(error) {
 	return func(err error) {
 		mu.Lock()
 		defer mu.Unlock()
-		fmt.Fprintf(a.stderr, "%s: %v\n", who, err)
+		fmt.Fprintf(a.stderr, "%s: %s\n", who, plainly.Say(err))
 	}
 }
 
 // embedded passes messages to a node that answers, or else to one of its own.
 func (a *app) embedded(ctx context.Context, s *settingFlags, pass func(context.Context, *client.Client) error) (err error) {
-	there, err := client.New(cmp.Or(a.server, a.env("WHARF_SERVER"), client.DefaultServer), a.key())
+	there, err := client.New(a.serverURL(), a.key())
 	if err != nil {
 		return &usageError{err}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
 )
 
@@ -59,8 +60,8 @@ func personas(call caller) list[abi.Persona] {
 }
 
 func personaRow(p *abi.Persona) []show.Cell {
-	return []show.Cell{{Text: p.ID}, {Text: show.Cut(p.Name, 24)}, {Text: p.Version}, {Text: string(p.AutonomyTier), Style: tierStyle(p.AutonomyTier)},
-		{Text: show.Cut(p.EntryWorkflow, 30)}, {Text: show.Ago(p.UpdatedAt, time.Now())}}
+	return []show.Cell{{Text: p.ID}, {Text: p.Name}, {Text: p.Version}, {Text: string(p.AutonomyTier), Style: tierStyle(p.AutonomyTier)},
+		{Text: p.EntryWorkflow}, {Text: show.Ago(p.UpdatedAt, time.Now())}}
 }
 
 func tierStyle(tier abi.AutonomyTier) show.Style {
@@ -72,16 +73,16 @@ func tierStyle(tier abi.AutonomyTier) show.Style {
 
 func (a *app) personaGetCommand() *cobra.Command {
 	var versions bool
-	old := personas(gets("/wharf/v1/personas/{}/versions"))
+	old := personas(a.ofPersona(gets("/wharf/v1/personas/{}/versions")))
 	old.tips = absent("wharf persona list")
-	now := a.persona(gets("/v1/personas/{}"))
+	now := a.persona(a.ofPersona(gets("/v1/personas/{}")))
 	return a.node(page{
 		use:   "get ID",
 		short: "Show a Persona and its policy, or its versions",
 		long: `Get shows what a Persona allows. With --versions it lists the versions that it has
 had, newest first; a Task is held to the one that it began with.`,
-		example: "  wharf persona get persona_agent\n  wharf persona get persona_agent --versions",
-		args:    oneArg("the id of a Persona (see \"wharf persona list\")"),
+		example: "  wharf persona get agent\n  wharf persona get persona_agent --versions",
+		args:    oneArg("the name or the id of a Persona (see \"wharf persona list\")"),
 		flags:   func(f *pflag.FlagSet) { f.BoolVar(&versions, "versions", false, "list the versions instead") },
 	}, byFlag{&versions, old, now})
 }
@@ -158,14 +159,14 @@ objects are replaced as a whole. A change of policy is a new version, which gets
 the next number unless --version names it.`,
 		example: `  wharf persona update persona_01K0... --tier act_with_approval
   wharf persona update persona_01K0... -f budget.yaml --version 2.0`,
-		args: oneArg("the id of a Persona (see \"wharf persona list\")"),
+		args: oneArg("the name or the id of a Persona (see \"wharf persona list\")"),
 		flags: func(f *pflag.FlagSet) {
 			f.StringVarP(&file, "file", "f", "", "a file with what is to change, in YAML or JSON")
 			f.StringVar(&tier, "tier", "", "shadow, suggest, act_with_approval or act_auto")
 			f.StringVar(&version, "version", "", "the name of the new version")
 			f.StringVar(&description, "description", "", "what the Persona is for")
 		},
-	}, a.persona(func(cmd *cobra.Command, args []string) (call client.Call, err error) {
+	}, a.persona(a.ofPersona(func(cmd *cobra.Command, args []string) (call client.Call, err error) {
 		var req abi.UpdatePersonaRequest
 		if file != "" {
 			err = a.readManifest(file, &req)
@@ -181,11 +182,11 @@ the next number unless --version names it.`,
 			req.Description = &description
 		}
 		return client.Patch(req, "/v1/personas/{}", args[0]), err
-	}))
+	})))
 }
 
 // aPersonaAndName are what commands take that give a Persona a name.
-const aPersonaAndName = "the id of a Persona (see \"wharf persona list\") and a name"
+const aPersonaAndName = "the name or the id of a Persona (see \"wharf persona list\") and a name"
 
 func (a *app) personaCloneCommand() *cobra.Command {
 	var workspace string
@@ -199,9 +200,9 @@ none of its Memories. It belongs where the other does, unless --workspace says o
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&workspace, "workspace", "", "the Workspace that the clone belongs to")
 		},
-	}, a.persona(sends(func(args []string) client.Call {
+	}, a.persona(a.ofPersona(sends(func(args []string) client.Call {
 		return client.Post(abi.ClonePersonaRequest{Name: args[1], WorkspaceID: workspace}, "/wharf/v1/personas/{}/clone", args[0])
-	})))
+	}))))
 }
 
 func (a *app) personaRenameCommand() *cobra.Command {
@@ -211,9 +212,9 @@ func (a *app) personaRenameCommand() *cobra.Command {
 		long:    "Rename gives a Persona another name. That is no change of its policy, and no new version.",
 		example: "  wharf persona rename persona_01K0... bold",
 		args:    twoArgs(aPersonaAndName),
-	}, a.persona(sends(func(args []string) client.Call {
+	}, a.persona(a.ofPersona(sends(func(args []string) client.Call {
 		return client.Patch(abi.UpdatePersonaRequest{Name: &args[1]}, "/v1/personas/{}", args[0])
-	})))
+	}))))
 }
 
 // personaRetireCommand makes a command that retires a Persona, or takes that back.
@@ -223,10 +224,10 @@ func (a *app) personaRetireCommand(use, short, more string, retired bool) *cobra
 		short:   short,
 		long:    short + ".\n" + more,
 		example: "  wharf persona " + use + " persona_01K0...",
-		args:    oneArg("the id of a Persona (see \"wharf persona list\")"),
-	}, a.persona(sends(func(args []string) client.Call {
+		args:    oneArg("the name or the id of a Persona (see \"wharf persona list\")"),
+	}, a.persona(a.ofPersona(sends(func(args []string) client.Call {
 		return client.Patch(abi.UpdatePersonaRequest{Retired: &retired}, "/v1/personas/{}", args[0])
-	})))
+	}))))
 }
 
 // maxManifest is the largest file that describes a resource, in bytes.
@@ -254,12 +255,26 @@ func (a *app) readManifest(file string, req any) error {
 	if len(text) > maxManifest {
 		return fmt.Errorf("%s is larger than %d bytes", file, maxManifest)
 	}
-	plain, err := yaml.YAMLToJSON(text)
-	if err == nil {
-		err = json.Unmarshal(plain, req, json.RejectUnknownMembers(true))
+	return readYAML(manifestName(file), text, req)
+}
+
+// manifestName is what a file is called in messages.
+func manifestName(file string) string {
+	if file == "-" {
+		return "standard input"
 	}
+	return file
+}
+
+// readYAML reads a text in YAML, which JSON is too.
+func readYAML(name string, text []byte, into any) error {
+	plain, err := yaml.YAMLToJSON(text)
 	if err != nil {
-		return fmt.Errorf("reading %s: %w", file, err)
+		line, message := config.Syntax(err)
+		return fmt.Errorf("%s:%d: %s", name, line, message)
+	}
+	if err := json.Unmarshal(plain, into, json.RejectUnknownMembers(true)); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
 }

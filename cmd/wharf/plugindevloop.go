@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/building"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/watching"
@@ -302,7 +303,7 @@ func (f *devFailure) Unwrap() error { return f.err }
 
 // said returns what is wrong in a line, what more was said of it, and what to do.
 func (f *devFailure) said(folder string) (message, output, try string) {
-	message = f.err.Error()
+	message = plainly.Say(f.err)
 	if tip, ok := errors.AsType[*advised](f.err); ok {
 		try = tip.try
 	}

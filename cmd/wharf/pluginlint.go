@@ -244,7 +244,7 @@ func (a *app) showCapabilities(m *lintedManifest) {
 		titles = titles[:2]
 	}
 	if len(rows) > 0 {
-		a.out.Table(titles, rows)
+		a.out.Rows(titles, rows)
 	}
 }
 

@@ -66,12 +66,7 @@ and 2 when it could not be run. With --json it prints one JSON object at the end
   wharf plugin run my-plugin "Hello" --grant clock --grant http.fetch=api.example.com
   wharf plugin run my-plugin '{"celsius": 20}' --json-input --json | jq .output
   wharf plugin run my-plugin --replay run.zip`,
-		args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usagef("%s needs a module, a .wasm file, or a folder with a manifest", cmd.CommandPath())
-			}
-			return optionalArg(cmd, args[1:])
-		},
+		args:  between(1, 2, "a module, a .wasm file, or a folder with a manifest"),
 		check: func(_ *cobra.Command, args []string) error { return p.check(args) },
 	}.command(func(cmd *cobra.Command, _ []string) error {
 		return undecided(a.runPlugin(cmd.Context(), &p))

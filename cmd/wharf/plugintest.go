@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
 	"github.com/wharf-dev/wharf/runtime/alone"
@@ -216,7 +217,7 @@ func caseName(file string) string { return strings.TrimSuffix(file, path.Ext(fil
 func (t *tester) test(ctx context.Context, name string) *caseResult {
 	r := &caseResult{Case: caseName(name), File: filepath.Join(t.plugin.folder, casesFolder, name)}
 	if err := t.judge(ctx, name, r); err != nil {
-		r.Result, r.Error = caseError, err.Error()
+		r.Result, r.Error = caseError, plainly.Say(err)
 		if lacking, ok := errors.AsType[*alone.Missing](err); ok {
 			r.Add = lacking.Add
 		}

@@ -89,7 +89,7 @@ A quota refuses what is beyond it; one with --soft only tells of it.`,
   wharf quota create --scope organization --limit tasks=1000 --window 1h --soft`,
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&scope, "scope", string(abi.QuotaTenant), "whose Tasks it bounds: persona, workspace, tenant, organization (the whole node)")
-			f.StringVar(&req.OwnerID, "of", "", "the id of the persona, workspace or tenant")
+			f.StringVar(&req.OwnerID, "of", "", "the id of the persona (or its name), workspace or tenant")
 			f.StringSliceVar(&limits, "limit", nil, "how much of what: NAME=NUMBER")
 			f.DurationVar(&window, "window", 0, "after how long it begins anew, such as 24h")
 			f.BoolVar(&soft, "soft", false, "tell of what is beyond, and refuse nothing")
@@ -101,6 +101,11 @@ A quota refuses what is beyond it; one with --soft only tells of it.`,
 			}
 			if window%time.Second != 0 {
 				return call, usagef("%s needs a --window of whole seconds", cmd.CommandPath())
+			}
+			if abi.QuotaScope(scope) == abi.QuotaPersona {
+				if err := a.namedPersona(cmd.Context(), &req.OwnerID); err != nil {
+					return call, err
+				}
 			}
 			hard := !soft
 			req.Scope, req.WindowSeconds, req.HardLimit, req.SoftLimit = abi.QuotaScope(scope), int64(window/time.Second), &hard, soft

@@ -60,9 +60,12 @@ follows from these flags, and is exact when there are none.`,
 	}})
 }
 
+// defaultWait is how long --wait waits that is given without a time.
+const defaultWait = "30s"
+
 func waitFlag(flags *pflag.FlagSet, wait *time.Duration) {
 	flags.DurationVar(wait, "wait", 0, "wait so long for the Task to end (--wait alone: 30s), then show its Outcome")
-	flags.Lookup("wait").NoOptDefVal = "30s"
+	flags.Lookup("wait").NoOptDefVal = defaultWait
 }
 
 func (f *replayFlags) request() (abi.ReplayTaskRequest, error) {

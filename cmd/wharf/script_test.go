@@ -299,7 +299,8 @@ var unsteady = []struct {
 	{regexp.MustCompile(`\bkey_[0-9a-f]{32}\b`), "key_00000000000000000000000000000000"},
 	{regexp.MustCompile(`\bwharf_[\w-]{40,}`), "wharf_KEY"},
 	{regexp.MustCompile(`(?m)^(key_0+  \w+ +)[\w-]{4} `), "${1}LAST "},
-	{regexp.MustCompile(`MADE +STATE`), "MADE STATE"},
+	{regexp.MustCompile(`MADE +STATE +SCOPES`), "MADE STATE SCOPES"},
+	{regexp.MustCompile(`\bactive +`), "active "},
 	// How many events a new node begins with, and how they are batched, is the engine's
 	// business.
 	{regexp.MustCompile(`\d+, in \d+ frames, from 1 to \d+`), "N, in N frames, from 1 to N"},

@@ -3,14 +3,18 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/datadir"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/node"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
 	"github.com/wharf-dev/wharf/runtime/tenancy"
@@ -70,6 +74,9 @@ func (a *app) serve(ctx context.Context, eff *config.Effective, debug string) er
 	if stated := eff.Stated(); len(stated) > 0 {
 		log.Info("configuration: what differs from the defaults", "settings", stated)
 	}
+	if foreign := datadir.Foreign(c.Data); len(foreign) > 0 {
+		log.Warn("the new data folder holds what is no node's: is it the folder that you mean?", "data", c.Data, "found", some(foreign))
+	}
 	node.BoundHeap(log)
 	n, err := node.Start(ctx, node.Options{Config: c, Version: thisBuild().Version, APIKey: key, Log: log})
 	if err != nil {
@@ -102,6 +109,15 @@ func serveInBackground(n *node.Node) (stop func() error) {
 		cancel()
 		return <-served
 	}
+}
+
+// some are the first of many names.
+func some(names []string) string {
+	const most = 5
+	if len(names) > most {
+		names = append(slices.Clone(names[:most]), fmt.Sprint(len(names)-most, " more"))
+	}
+	return plainly.List(names, "and")
 }
 
 // startAdvice adds what to do about a node that could not start.

@@ -66,9 +66,10 @@ Persona and state. A state is one of ACTIVE, IDLE, PAUSED, CLOSED and FAILED.`,
 			return nil
 		},
 	}, list[abi.Session]{
-		call: sends(func([]string) client.Call {
-			return client.Get("/v1/sessions").Narrow("workspace_id", workspace).Narrow("persona_id", persona).Narrow("status", state).Most(limit)
-		}),
+		call: func(cmd *cobra.Command, _ []string) (client.Call, error) {
+			err := a.namedPersona(cmd.Context(), &persona)
+			return client.Get("/v1/sessions").Narrow("workspace_id", workspace).Narrow("persona_id", persona).Narrow("status", state).Most(limit), err
+		},
 		titles: []string{"SESSION", "STATE", "WORKSPACE", "PERSONA", "SUMMARY", "STARTED"},
 		row:    sessionRow,
 		none:   "no sessions",
@@ -77,7 +78,7 @@ Persona and state. A state is one of ACTIVE, IDLE, PAUSED, CLOSED and FAILED.`,
 
 func sessionRow(s *abi.Session) []show.Cell {
 	return []show.Cell{{Text: s.ID}, {Text: string(s.State), Style: sessionStyle(s.State)}, {Text: s.WorkspaceID}, {Text: s.PersonaID},
-		{Text: show.Cut(show.OneLine(s.Summary), 40)}, {Text: show.Ago(s.CreatedAt, time.Now())}}
+		{Text: show.OneLine(s.Summary)}, {Text: show.Ago(s.CreatedAt, time.Now())}}
 }
 
 func sessionStyle(s abi.SessionState) show.Style {
@@ -143,6 +144,10 @@ another; without one they run as the node's default.`,
 			return err
 		},
 	}, steps(func(ctx context.Context, c *client.Client, _ []string) error {
+		var err error
+		if req.PersonaID, err = personaID(ctx, c, req.PersonaID); err != nil {
+			return err
+		}
 		doc, err := newSession(ctx, c, req, "")
 		if err != nil {
 			return err

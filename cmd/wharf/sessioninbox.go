@@ -173,7 +173,7 @@ func (a *app) showPending(p *abi.PendingInjections) {
 	rows := make([][]show.Cell, len(p.Injections))
 	for n := range p.Injections {
 		i := &p.Injections[n]
-		rows[n] = show.Cells(i.ID, string(i.Kind), string(i.Mode), string(i.Status), show.Cut(show.OneLine(saidBy(i)), 40), i.QueuedBy, show.Ago(i.CreatedAt, time.Now()))
+		rows[n] = show.Cells(i.ID, string(i.Kind), string(i.Mode), string(i.Status), show.OneLine(saidBy(i)), i.QueuedBy, show.Ago(i.CreatedAt, time.Now()))
 	}
 	a.out.Table([]string{"INJECTION", "KIND", "MODE", "STATUS", "SAYS", "BY", "SAID"}, rows)
 }

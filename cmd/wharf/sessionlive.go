@@ -44,7 +44,7 @@ func (a *app) showClients(l *abi.LiveClients) {
 			style = show.Green
 		}
 		rows[n] = []show.Cell{{Text: c.ClientID}, {Text: string(c.Mode), Style: style}, {Text: sinceUnix(c.AttachedAt)}, {Text: sinceUnix(c.LastSeenAt)},
-			{Text: show.Cut(show.OneLine(string(c.Metadata)), 40)}}
+			{Text: show.OneLine(string(c.Metadata))}}
 	}
 	a.out.Table([]string{"CLIENT", "MODE", "ATTACHED", "SEEN", "SAYS OF ITSELF"}, rows)
 }

@@ -39,7 +39,7 @@ newest first, each with the version that Tasks are given.`,
 		}),
 		titles: []string{"BUNDLE", "NAME", "VERSION", "CATEGORY", "WORKSPACE", "DESCRIPTION"},
 		row: func(b *abi.SkillBundle) []show.Cell {
-			return []show.Cell{{Text: b.ID}, {Text: b.Name}, {Text: b.Version}, {Text: string(b.Category)}, {Text: b.WorkspaceID}, {Text: show.Cut(show.OneLine(b.Description), 48)}}
+			return []show.Cell{{Text: b.ID}, {Text: b.Name}, {Text: b.Version}, {Text: string(b.Category)}, {Text: b.WorkspaceID}, {Text: show.OneLine(b.Description)}}
 		},
 	})
 }
@@ -270,11 +270,12 @@ func (a *app) skillDownloadCommand() *cobra.Command {
 		if to == "" {
 			to = args[0] + ".zip"
 		}
+		before := replaced(to)
 		if err := writeWhole(to, zip); err != nil {
 			return err
 		}
 		if !a.json {
-			a.out.Line(to)
+			a.out.Line(to, before)
 		}
 		return nil
 	})

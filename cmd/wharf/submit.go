@@ -65,7 +65,7 @@ it FAILED or was CANCELED, and 5 when the time of --wait was up.`,
 		example: `  wharf task submit "Hello"
   wharf task submit --file report.md --follow
   git log -n 50 | wharf task submit - --wait=1m
-  wharf task submit --json-input '{"text": "Hello"}' --persona persona_echo
+  wharf task submit --json-input '{"text": "Hello"}' --persona echo
   wharf task submit --skill units --json-input '{"value": 6, "from": "ft", "to": "m"}'
   wharf task submit "Hello" --model small --instructions "Answer in French."
   wharf task submit "once" --idempotency-key order-17`,
@@ -78,7 +78,7 @@ it FAILED or was CANCELED, and 5 when the time of --wait was up.`,
 func (s *submission) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.file, "file", "", "send this file")
 	f.BoolVar(&s.jsonInput, "json-input", false, "the input is a JSON object, not text")
-	f.StringVar(&s.persona, "persona", "", "the Persona to run (default: the Session's, else the node's)")
+	f.StringVar(&s.persona, "persona", "", "the Persona to run, by its name or its id (default: the Session's, else the node's)")
 	f.StringVar(&s.skill, "skill", "", "the Skill to call, by its name or its id")
 	f.StringVar(&s.session, "session", "", "the Session to submit to (default: a new one)")
 	f.StringVar(&s.workspace, "workspace", "", "the Workspace of a new Session")
@@ -105,6 +105,8 @@ func (s *submission) check(_ *cobra.Command, args []string) error {
 		return usagef("with --json-input give the object once: as an argument or with --file")
 	case s.session != "" && s.workspace != "":
 		return usagef("--session names a Session that has its Workspace already: leave --workspace out")
+	case s.waitsBySpace():
+		return advise(usagef("--wait takes its time after =, and %q would be the text of the Task", s.text), "--wait="+s.text+", and then what to do")
 	case s.wait < 0 || s.deadline < 0:
 		return usagef("--wait and --deadline cannot be negative")
 	case s.follow && s.wait > 0:
@@ -120,6 +122,12 @@ func (s *submission) check(_ *cobra.Command, args []string) error {
 	return nil
 }
 
+// waitsBySpace reports whether the text is the time of a --wait that was given without =.
+func (s *submission) waitsBySpace() bool {
+	_, err := time.ParseDuration(s.text)
+	return err == nil && s.wait.String() == defaultWait && s.file == ""
+}
+
 // options returns what the Task wants otherwise than its Persona; nil for nothing.
 func (s *submission) options() *abi.RunOptions {
 	if reflect.ValueOf(s.run).IsZero() {
@@ -133,6 +141,9 @@ func (a *app) submit(ctx context.Context, c *client.Client, s submission) error 
 		return err
 	}
 	metadata, err := skillNamed(ctx, c, s.skill)
+	if err == nil {
+		s.persona, err = personaID(ctx, c, s.persona)
+	}
 	if err != nil {
 		return err
 	}
@@ -211,6 +222,9 @@ func (a *app) readText(s *submission) error {
 	}
 	if !utf8.Valid(text) {
 		return usagef("standard input is not UTF-8 text: put it into a file and use --file")
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return usagef("standard input is empty: there is nothing to submit")
 	}
 	s.text = string(text)
 	return nil

@@ -58,7 +58,7 @@ func (a *app) follow(ctx context.Context, c *client.Client, id string, o followO
 	}
 	for e, err := range c.Follow(ctx, stream) {
 		if err != nil {
-			return "", err
+			return "", left(err, id)
 		}
 		if o.each != nil {
 			o.each(&e)

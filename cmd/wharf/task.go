@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -158,13 +159,26 @@ AUTH_REQUIRED, COMPLETED, FAILED and CANCELED.`,
 		if err != nil {
 			return err
 		}
-		return a.printRows([]string{"TASK", "STATUS", "PERSONA", "SESSION", "SUBMITTED"}, "no tasks", rowsOf(tasks, taskRow))
+		return a.printTasks(ctx, c, tasks)
 	}))
 }
 
-func taskRow(t *abi.Task) []show.Cell {
-	return []show.Cell{{Text: t.ID}, {Text: string(t.Status), Style: show.StatusStyle(t.Status)},
-		{Text: t.PersonaID}, {Text: t.SessionID}, {Text: show.Ago(t.CreatedAt, time.Now())}}
+// wideTasks is how wide a terminal has to be to show the Sessions of Tasks in the same lines.
+const wideTasks = 112
+
+func (a *app) printTasks(ctx context.Context, c *client.Client, tasks []client.Doc[abi.Task]) error {
+	if a.json {
+		return a.printRows(nil, "", rowsOf(tasks, func(*abi.Task) []show.Cell { return nil }))
+	}
+	names := personaNames(ctx, c)
+	titles, narrow := []string{"TASK", "STATUS", "PERSONA", "SUBMITTED", "SESSION"}, a.out.Terminal() && a.out.Width() < wideTasks
+	if narrow {
+		titles = titles[:4]
+	}
+	return a.printRows(titles, "no tasks", rowsOf(tasks, func(t *abi.Task) []show.Cell {
+		return []show.Cell{{Text: t.ID}, {Text: string(t.Status), Style: show.StatusStyle(t.Status)},
+			{Text: cmp.Or(names[t.PersonaID], t.PersonaID)}, {Text: show.Ago(t.CreatedAt, time.Now())}, {Text: t.SessionID}}[:len(titles)]
+	}))
 }
 
 func (a *app) taskCancelCommand() *cobra.Command {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
 	"github.com/wharf-dev/wharf/runtime/alone"
 	"github.com/wharf-dev/wharf/runtime/bundle"
@@ -164,7 +165,7 @@ func testFile(ctx context.Context, m *sandbox.Module, o replay.Options, how test
 		err = r.forget()
 	}
 	if err != nil {
-		r.Result, r.Error = testFailed, err.Error()
+		r.Result, r.Error = testFailed, plainly.Say(err)
 	}
 	return r
 }
@@ -209,7 +210,7 @@ func (r *testResult) compareMeaning(ctx context.Context, m *sandbox.Module, most
 		r.Deviations = report.Deviations
 	}
 	if err != nil {
-		r.Incomplete = err.Error()
+		r.Incomplete = plainly.Say(err)
 		return
 	}
 	r.report = report

@@ -41,7 +41,7 @@ func (a *app) toolServerListCommand() *cobra.Command {
 		call:   gets("/wharf/v1/tool-servers"),
 		titles: []string{"SERVER", "NAME", "WORKSPACE", "URL", "HEADERS", "PLUGINS"},
 		row: func(s *abi.ToolServer) []show.Cell {
-			return []show.Cell{{Text: s.ID}, {Text: s.Name}, {Text: s.WorkspaceID}, {Text: show.Cut(s.URL, 48)},
+			return []show.Cell{{Text: s.ID}, {Text: s.Name}, {Text: s.WorkspaceID}, {Text: s.URL},
 				{Text: strings.Join(s.Headers, ", ")}, {Text: strings.Join(s.Plugins, " ")}}
 		},
 	})

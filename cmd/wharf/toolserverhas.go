@@ -38,7 +38,7 @@ func (a *app) toolServerToolsCommand() *cobra.Command {
 				if t.ReadOnly {
 					does = "reads"
 				}
-				rows = append(rows, []show.Cell{{Text: t.Name}, {Text: does}, {Text: show.Cut(show.OneLine(t.Description), 80)}})
+				rows = append(rows, []show.Cell{{Text: t.Name}, {Text: does}, {Text: show.OneLine(t.Description)}})
 			}
 			a.out.Table([]string{"TOOL", "DOES", "DESCRIPTION"}, rows)
 		},
@@ -52,7 +52,7 @@ func (a *app) toolServerResourcesCommand() *cobra.Command {
 		short:   "List the resources of a server of tools",
 		long:    "Resources asks a server what resources it has, and shows their URIs. With \"templates\"\nafter the id it shows the templates of URIs.",
 		example: "  wharf tool-server resources tsrv_01K0...\n  wharf tool-server resources tsrv_01K0... templates",
-		args:    cobra.RangeArgs(1, 2),
+		args:    between(1, 2, aToolServer),
 	}, ask[servedResources]{
 		call: func(cmd *cobra.Command, args []string) (client.Call, error) {
 			switch {
@@ -87,7 +87,7 @@ func resourceRow(uri, name, mime, title, description string) []show.Cell {
 	if description == "" {
 		description = title
 	}
-	return []show.Cell{{Text: uri}, {Text: show.OneLine(name)}, {Text: show.OneLine(mime)}, {Text: show.Cut(show.OneLine(description), 60)}}
+	return []show.Cell{{Text: uri}, {Text: show.OneLine(name)}, {Text: show.OneLine(mime)}, {Text: show.OneLine(description)}}
 }
 
 func (a *app) toolServerPromptsCommand() *cobra.Command {
@@ -102,7 +102,7 @@ func (a *app) toolServerPromptsCommand() *cobra.Command {
 		text: func(s *abi.ToolServerPrompts) {
 			var rows [][]show.Cell
 			for _, p := range s.Prompts {
-				rows = append(rows, []show.Cell{{Text: p.Name}, {Text: argumentNames(p.Arguments)}, {Text: show.Cut(show.OneLine(p.Description), 60)}})
+				rows = append(rows, []show.Cell{{Text: p.Name}, {Text: argumentNames(p.Arguments)}, {Text: show.OneLine(p.Description)}})
 			}
 			a.out.Table([]string{"PROMPT", "ARGUMENTS", "DESCRIPTION"}, rows)
 		},
@@ -156,7 +156,7 @@ func (a *app) toolServerPromptCommand() *cobra.Command {
 		short:   "Get a prompt of a server of tools",
 		long:    "Prompt has the node get a prompt of a server, filled in with arguments, and prints its\nmessages. The key needs tools:write.",
 		example: `  wharf tool-server prompt tsrv_01K0... greet who=Ada`,
-		args:    cobra.MinimumNArgs(2),
+		args:    between(2, anyNumber, aToolServer+", and the name of a prompt"),
 	}, ask[abi.CallPromptGetAnswer]{
 		call: func(cmd *cobra.Command, args []string) (client.Call, error) {
 			arguments, err := keyValues(cmd, args[2:])

@@ -51,9 +51,12 @@ func (a *app) vaultListCommand() *cobra.Command {
 		long: `List shows the vaults that the key sees, newest first. With the id of a vault it
 shows the names, versions and hosts of its secrets.`,
 		example: "  wharf vault list\n  wharf vault list vault_01K0... --json",
-		args:    cobra.MaximumNArgs(1),
+		args:    optionalArg,
 	}, byArgs{1: secrets, 0: vaults})
 }
+
+// aVault is what commands about one take.
+const aVault = `the id of a vault (see "wharf vault list")`
 
 func vaultRow(v *abi.Vault) []show.Cell {
 	workspace, access := "all", v.Access
@@ -64,11 +67,11 @@ func vaultRow(v *abi.Vault) []show.Cell {
 		access = &abi.VaultAccess{}
 	}
 	return []show.Cell{{Text: v.ID}, {Text: v.Provider}, {Text: workspace}, {Text: strings.Join(v.Capabilities, " ")},
-		{Text: show.Cut(strings.Join(access.Personas, " "), 30)}, {Text: show.Cut(strings.Join(access.Connectors, " "), 30)}}
+		{Text: strings.Join(access.Personas, " ")}, {Text: strings.Join(access.Connectors, " ")}}
 }
 
 func secretRow(s *abi.VaultSecret) []show.Cell {
-	return []show.Cell{{Text: s.Name}, {Text: fmt.Sprint(s.Version)}, {Text: show.Cut(strings.Join(s.Hosts, " "), 40)}, {Text: show.Ago(s.UpdatedAt, time.Now())}}
+	return []show.Cell{{Text: s.Name}, {Text: fmt.Sprint(s.Version)}, {Text: strings.Join(s.Hosts, " ")}, {Text: show.Ago(s.UpdatedAt, time.Now())}}
 }
 
 func (a *app) vaultCreateCommand() *cobra.Command {
@@ -95,15 +98,20 @@ files, as the settings vaults.env and vaults.files say.`,
 			f.StringSliceVar(&access.Connectors, "connector", nil, "Connectors that may check signatures with its secrets")
 		},
 	}, ask[abi.Vault]{
-		call: sends(func([]string) client.Call {
+		call: func(cmd *cobra.Command, _ []string) (client.Call, error) {
+			for i := range access.Personas {
+				if err := a.namedPersona(cmd.Context(), &access.Personas[i]); err != nil {
+					return client.Call{}, err
+				}
+			}
 			if workspace != "" {
 				req.WorkspaceID = &workspace
 			}
 			if access.Personas != nil || access.Connectors != nil {
 				req.Access = &access
 			}
-			return client.Post(req, "/v1/vaults")
-		}),
+			return client.Post(req, "/v1/vaults"), nil
+		},
 		text: func(v *abi.Vault) { a.out.Line(v.ID) },
 	})
 }
@@ -123,7 +131,7 @@ it, wherever the plugin that uses it may send requests.`,
 		example: `  wharf vault set vault_01K0... crm --host crm.example.com
   wharf vault set vault_01K0... crm --from-env CRM_TOKEN
   wharf vault set vault_01K0... hook --from-file ./hook.secret`,
-		args: cobra.ExactArgs(2),
+		args: twoArgs(aVault + ", and the name of a secret"),
 		flags: func(f *pflag.FlagSet) {
 			f.StringSliceVar(&req.Hosts, "host", nil, "where the value may be sent, such as api.example.com or *.example.com")
 			f.StringVar(&env, "from-env", "", "take the value from this environment variable")
@@ -175,7 +183,7 @@ func (a *app) vaultRemoveCommand() *cobra.Command {
 		long: `Rm removes a secret from a vault. The encrypted value is removed from the node's
 disk; copies in backups are not. Change it at whoever gave it to you, too.`,
 		example: "  wharf vault rm vault_01K0... crm",
-		args:    cobra.ExactArgs(2),
+		args:    twoArgs(aVault + ", and the name of a secret"),
 	}, steps(func(ctx context.Context, c *client.Client, args []string) error {
 		if err := c.Send(ctx, client.Delete("/wharf/v1/vaults/{}/secrets/{}", args[0], args[1])); err != nil {
 			return hint(err, abi.CodeResourceNotFound, "wharf vault list "+args[0])

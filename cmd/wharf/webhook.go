@@ -55,7 +55,7 @@ oldest event waits.`,
 
 func webhookRow(w *abi.WebhookEndpoint) []show.Cell {
 	n := sent(w)
-	return []show.Cell{{Text: w.ID}, {Text: show.Cut(w.URL, 40)}, {Text: string(w.Status), Style: webhookStyle(w.Status)},
+	return []show.Cell{{Text: w.ID}, {Text: w.URL}, {Text: string(w.Status), Style: webhookStyle(w.Status)},
 		{Text: fmt.Sprint(n.Taken)}, {Text: fmt.Sprint(n.Failed)}, {Text: fmt.Sprint(n.Pending)}, {Text: fmt.Sprint(n.Dead)}, {Text: stamp(n.OldestAt)}}
 }
 
@@ -135,12 +135,13 @@ that its deliveries are signed with. The secret is not shown again.`,
 			}
 			return nil
 		},
-	}, a.webhook(sends(func(args []string) client.Call {
+	}, a.webhook(func(cmd *cobra.Command, args []string) (client.Call, error) {
+		err := a.namedPersona(cmd.Context(), &req.PersonaID)
 		if req.URL, req.Headers = args[0], headers; paused {
 			req.Status = abi.WebhookPaused
 		}
-		return client.Post(req, webhooks)
-	})))
+		return client.Post(req, webhooks), err
+	}))
 }
 
 func (a *app) webhookStatusCommand(use, short string, status abi.WebhookStatus) *cobra.Command {
@@ -247,7 +248,7 @@ const webhookDeliveries = oneWebhook + "/deliveries"
 
 func webhookDeliveryRow(d *abi.WebhookDelivery) []show.Cell {
 	return []show.Cell{{Text: d.ID}, {Text: d.EventID}, {Text: string(d.Event)}, {Text: string(d.Status)}, {Text: fmt.Sprint(d.Attempts)},
-		{Text: stamp(d.NextAttemptAt)}, {Text: show.Cut(failureText(d.Failure), 60)}}
+		{Text: stamp(d.NextAttemptAt)}, {Text: failureText(d.Failure)}}
 }
 
 func (a *app) webhookRedriveCommand() *cobra.Command {

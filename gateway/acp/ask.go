@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/gateway/acp/shapes"
 	"github.com/wharf-dev/wharf/gateway/jsonrpc"
@@ -178,7 +179,7 @@ func (o *opened) put(ctx context.Context, p *abi.PermissionRequest) error {
 		return nil
 	}
 	if err != nil {
-		return o.failClosed(ctx, p, shapes.HostError(clipped(err.Error())))
+		return o.failClosed(ctx, p, shapes.HostError(clipped(plainly.Say(err))))
 	}
 	switch answer := shapes.ReadAnswer(result); answer.Kind {
 	case shapes.Approved, shapes.Denied:
@@ -285,7 +286,7 @@ func (o *opened) elicit(ctx context.Context, p *abi.PermissionRequest) error {
 			return nil
 		}
 		if err != nil {
-			return abi.Errorf(abi.CodeInvalidRequest, "the client could not be asked (%s)", clipped(err.Error()))
+			return abi.Errorf(abi.CodeInvalidRequest, "the client could not be asked (%s)", clipped(plainly.Say(err)))
 		}
 		req, fits := result.respond(p.Kind, form)
 		if !fits {

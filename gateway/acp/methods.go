@@ -2,13 +2,13 @@ package acp
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/gateway/api"
 	"github.com/wharf-dev/wharf/gateway/jsonrpc"
@@ -79,12 +79,11 @@ func decodeParams(params jsontext.Value, p any) error {
 
 // misread names the parameter that is not what it should be.
 func misread(err error) error {
-	of, ok := errors.AsType[*json.SemanticError](err)
+	fault, ok := plainly.Of(err)
 	if !ok {
 		return jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "the params cannot be read")
 	}
-	name := strings.ReplaceAll(strings.TrimPrefix(string(of.JSONPointer), "/"), "/", ".")
-	return abi.InvalidParam(name, "%s is not of the right type", name)
+	return abi.InvalidParam(strings.ReplaceAll(strings.TrimPrefix(string(fault.Pointer), "/"), "/", "."), "%s", fault.Words)
 }
 
 // own makes it a method of the protocol itself.

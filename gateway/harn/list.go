@@ -39,7 +39,7 @@ func (a *Adapter) listed(r *gateway.Request, o abi.Object, f api.Filter, p api.P
 	}
 	var err error
 	if f.Status, f.PersonaID = r.Query("status"), r.Query("persona_id"); r.HasQuery("status") && !slices.Contains(statuses, f.Status) {
-		return api.List{}, abi.InvalidParam("status", "%q is not one of %v", f.Status, statuses)
+		return api.List{}, abi.InvalidParam("status", "%q is not one of %s", f.Status, statuses)
 	}
 	if o == abi.ObjectSession {
 		p.MessageCounts, err = flagOf(r, "include_message_count")

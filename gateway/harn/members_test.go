@@ -73,7 +73,7 @@ func TestEveryDescribedMemberIsRead(t *testing.T) {
 				continue
 			}
 			err := a.wantError(400, abi.CodeInvalidRequest)
-			if strings.Contains(err.Message, "no member of this name") || err.Param != name && !strings.HasPrefix(err.Param, name+".") && !strings.HasPrefix(err.Param, name+"[") {
+			if strings.Contains(err.Message, "there is no member") || err.Param != name && !strings.HasPrefix(err.Param, name+".") && !strings.HasPrefix(err.Param, name+"[") {
 				t.Errorf("%s: %s of a wrong type: param %q, %s", rt.Operation, name, err.Param, err.Message)
 			}
 		}

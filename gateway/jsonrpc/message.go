@@ -9,6 +9,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/abi/jsonw"
+	"github.com/wharf-dev/wharf/abi/plainly"
 )
 
 // Codes of errors that JSON-RPC 2.0 itself defines.
@@ -38,6 +39,7 @@ func (e *Error) Answered() (code int, message string) { return e.Code, e.Message
 
 // Errorf returns an error with a code and a message.
 func Errorf(code int, format string, args ...any) *Error {
+	plainly.Put(args)
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 

@@ -5,6 +5,7 @@ package mcp
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/gateway/api"
 	"github.com/wharf-dev/wharf/gateway/jsonrpc"
@@ -104,7 +106,7 @@ func (p *rawParams) UnmarshalJSON(text []byte) error {
 		Meta sdk.Meta `json:"_meta"`
 	}
 	if err := json.Unmarshal(text, &meta); err != nil {
-		return fmt.Errorf("reading the parameters: %w", err)
+		return errors.New("reading the parameters: " + plainly.Say(err)) // the client is told so
 	}
 	p.Meta = meta.Meta
 	return nil

@@ -98,7 +98,7 @@ func (a *Adapter) listHarnesses(r *gateway.Request) error {
 func oneOf[T ~string](r *gateway.Request, name string, values ...T) (T, error) {
 	got := T(r.Query(name))
 	if r.HasQuery(name) && !slices.Contains(values, got) {
-		return "", abi.InvalidParam(name, "%q is not one of %v", got, values)
+		return "", abi.InvalidParam(name, "%q is not one of %s", got, values)
 	}
 	return got, nil
 }

@@ -122,7 +122,7 @@ func (a *Adapter) registerWebhook(r *gateway.Request, h *abi.Harness) error {
 		return abi.InvalidParam("url", "url must be one of https: what is sent is about what your agents do")
 	}
 	if len(req.Events) == 0 {
-		return abi.InvalidParam("events", "events has 1 or more of %v", tellings())
+		return abi.InvalidParam("events", "events has 1 or more of %s", tellings())
 	}
 	kinds, err := kindsOf(req.Events)
 	if err != nil {

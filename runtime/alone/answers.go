@@ -2,7 +2,6 @@ package alone
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/replay"
 )
@@ -229,24 +229,11 @@ func (r *rule) readValue(def *abi.HostCall, n *node) error {
 	if def.AnswerType != nil {
 		into := reflect.New(reflect.TypeOf(def.AnswerType)).Interface()
 		if err := json.Unmarshal(answer, into, json.RejectUnknownMembers(true)); err != nil {
-			return n.problem("it cannot answer %s: %s", def.Name, plainError(err))
+			return n.problem("it cannot answer %s: %s", def.Name, plainly.Say(err))
 		}
 	}
 	r.answer = answer
 	return nil
-}
-
-// plainError says what is wrong with JSON, without the names of our types.
-func plainError(err error) string {
-	wrong, ok := errors.AsType[*json.SemanticError](err)
-	if !ok {
-		return err.Error()
-	}
-	at := string(wrong.JSONPointer)
-	if wrong.Err != nil {
-		return strings.TrimSpace(wrong.Err.Error() + " at " + at)
-	}
-	return fmt.Sprintf("%s at %s is of the wrong kind", wrong.JSONKind, at)
 }
 
 // take returns the answer for a call: the first in its order that fits and is not used up, of those

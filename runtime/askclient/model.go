@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/runtime/provider"
 )
 
@@ -205,7 +206,7 @@ func ModelAnswer(asked jsontext.Value, a *abi.QuestionAnswer) ([]byte, error) {
 }
 
 func unreadable(err error) error {
-	return provider.Refuse(abi.CallUnavailable, codeUnreadable, "what the client's model said cannot be read: "+strings.Replace(err.Error(), "cannot ", "unable to ", 1))
+	return provider.Refuse(abi.CallUnavailable, codeUnreadable, "what the client's model said cannot be read: "+plainly.Say(err))
 }
 
 // take puts what a model said into its answer. Images and sounds no plugin is told.

@@ -162,7 +162,7 @@ func check(req *abi.CallCompositionBeginRequest) error {
 	case !isHash(req.ManifestHash):
 		return abi.InvalidParam("manifest_hash", "manifest_hash is a SHA-256 in lower-case hex")
 	case !slices.Contains(abi.SideEffectLevels(), req.SideEffectCeiling):
-		return abi.InvalidParam("side_effect_ceiling", "%.50q is no side-effect level: there are %q", req.SideEffectCeiling, abi.SideEffectLevels())
+		return abi.InvalidParam("side_effect_ceiling", "%.50q is no side-effect level: there are %s", req.SideEffectCeiling, abi.SideEffectLevels())
 	}
 	return nil
 }
@@ -198,7 +198,7 @@ func checkEnd(c *HostCall, req *abi.CallCompositionEndRequest) error {
 	case req.FailureCategory == "" && req.Message != "":
 		return abi.InvalidParam("message", "a message is that of a failure")
 	case req.FailureCategory != "" && !slices.Contains(failures, req.FailureCategory):
-		return abi.InvalidParam("failure_category", "%.50q is no category: there are %q", req.FailureCategory, failures)
+		return abi.InvalidParam("failure_category", "%.50q is no category: there are %s", req.FailureCategory, failures)
 	case len(req.Artifacts) > abi.MaxCompositionArtifacts:
 		return abi.InvalidParam("artifacts", "a composition names at most %d artifacts", abi.MaxCompositionArtifacts)
 	}

@@ -52,9 +52,9 @@ func CheckOneOf[T ~string](param string, got T, allowed ...T) error {
 		}
 	}
 	if got == "" {
-		return abi.InvalidParam(param, "missing required member %q: one of %v", param, allowed)
+		return abi.InvalidParam(param, "missing required member %q: one of %s", param, allowed)
 	}
-	return abi.InvalidParam(param, "%q is not a %s: one of %v", got, param, allowed)
+	return abi.InvalidParam(param, "%q is not a %s: one of %s", got, param, allowed)
 }
 
 // CheckPresent demands a member.

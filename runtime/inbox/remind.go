@@ -2,7 +2,6 @@ package inbox
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 )
@@ -36,15 +36,12 @@ func ReadReminder(text jsontext.Value) (req abi.RemindRequest, err error) {
 		}
 	}
 	if err := json.Unmarshal(text, &req); err != nil {
-		wrong, _ := errors.AsType[*json.SemanticError](err)
-		if wrong == nil {
-			return req, malformed("", "%v", err)
-		}
+		fault, _ := plainly.Of(err)
 		param := ""
-		for param = range wrong.JSONPointer.Tokens() {
+		for param = range fault.Pointer.Tokens() {
 			break
 		}
-		return req, malformed(param, "%s is not what a reminder has there", wrong.JSONPointer)
+		return req, malformed(param, "%v", err)
 	}
 	if len(req.Meta) > maxMetaMembers {
 		return req, malformed("_meta", "_meta has at most %d members", maxMetaMembers)

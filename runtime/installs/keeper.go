@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/runtime/parcel"
@@ -175,7 +176,7 @@ func messageOf(err error) string {
 	if refused, ok := errors.AsType[*abi.Error](err); ok {
 		return refused.Message
 	}
-	return err.Error()
+	return plainly.Say(err)
 }
 
 // Plugins returns all that was installed, by name.

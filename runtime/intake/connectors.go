@@ -63,7 +63,7 @@ func (i *Intake) CreateConnector(ctx context.Context, c *desk.Caller, r *desk.Re
 		}
 		return doc, err
 	})
-	return i.showConnector(c, doc, err)
+	return i.showConnector(ctx, c, doc, err)
 }
 
 // connectorWorkspace returns the Workspace of a new Connector: that which is named,
@@ -94,6 +94,9 @@ func (i *Intake) newConnector(ctx context.Context, c *desk.Caller, req *abi.Crea
 		return nil, abi.Errorf(abi.CodeConflict, "there are %d connectors; a tenant has at most %d", n, maxConnectors)
 	}
 	p := providerOf(req.Provider)
+	if onlyTicks(p.Name) && freshPolling(req.Polling) == nil {
+		return nil, abi.InvalidParam("polling.schedule", `a Connector of the provider %s needs a schedule, such as "0 9 * * 1-5" or "@every 5m": without one it never does anything`, p.Name)
+	}
 	token := make([]byte, hookToken)
 	if _, err := io.ReadFull(i.parts.Entropy, token); err != nil {
 		return nil, fmt.Errorf("making a token: %w", err)
@@ -120,7 +123,7 @@ func (i *Intake) newConnector(ctx context.Context, c *desk.Caller, req *abi.Crea
 func (i *Intake) checkConnector(ctx context.Context, c *desk.Caller, about *abi.Connector, p connector.Provider) error {
 	return cmp.Or(
 		checkName("provider", about.Provider),
-		i.checkPlugin(ctx, about.Plugin),
+		i.checkPlugin(ctx, about),
 		checkSettings(about.Settings),
 		checkDedupe(about.DedupePolicy, i.parts.Config.Window),
 		checkAuth(about, p),
@@ -137,10 +140,14 @@ func checkName(param, name string) error {
 	return nil
 }
 
-func (i *Intake) checkPlugin(ctx context.Context, plugin string) error {
-	name, export, named := strings.Cut(plugin, "#")
+func (i *Intake) checkPlugin(ctx context.Context, about *abi.Connector) error {
+	name, export, named := strings.Cut(about.Plugin, "#")
+	if about.Plugin == "" {
+		return abi.InvalidParam("provider", "there is no provider %q: %s; for another, name what normalizes its deliveries, as plugin: PLUGIN#EXPORT",
+			about.Provider, i.providersMeant(about.Provider))
+	}
 	if name == "" || !named || export == "" {
-		return abi.InvalidParam("plugin", "plugin must be PLUGIN#EXPORT: this provider has none that comes with the node, and no connector that is installed and enabled is of it")
+		return abi.InvalidParam("plugin", "plugin must be PLUGIN#EXPORT, and no connector that is installed and enabled is of the plugin %q", about.Plugin)
 	}
 	if _, err := i.parts.Plugins.Resolve(ctx, name); err != nil {
 		if failure, ok := errors.AsType[*abi.Failure](err); ok {
@@ -213,7 +220,7 @@ func checkAuth(about *abi.Connector, p connector.Provider) error {
 // checkTargets checks what a Connector's Tasks run as, and where.
 func (i *Intake) checkTargets(ctx context.Context, c *desk.Caller, about *abi.Connector) error {
 	if about.TargetPersonaID != "" {
-		if err := i.parts.Persona(ctx, c.Tenant, about.WorkspaceID, about.TargetPersonaID); err != nil {
+		if _, err := i.parts.Persona(ctx, c.Tenant, about.WorkspaceID, about.TargetPersonaID); err != nil {
 			return desk.Within("target_persona_id", err)
 		}
 	}
@@ -250,7 +257,7 @@ func (i *Intake) UpdateConnector(ctx context.Context, c *desk.Caller, r *desk.Re
 			return abi.EventConnectorUpdated, i.checkConnector(ctx, c, next, s.provider)
 		})
 	})
-	return i.showConnector(c, doc, err)
+	return i.showConnector(ctx, c, doc, err)
 }
 
 // changeConnector changes a Connector in memory and in the log. change gets a copy, and does
@@ -469,12 +476,14 @@ func (i *Intake) inlet(c *desk.Caller, id string) (*inlet, error) {
 }
 
 // GetConnector returns a Connector with its counters.
-func (i *Intake) GetConnector(_ context.Context, c *desk.Caller, id string) (desk.Doc, error) {
+func (i *Intake) GetConnector(ctx context.Context, c *desk.Caller, id string) (desk.Doc, error) {
 	s, err := i.inlet(c, id)
 	if err != nil {
 		return desk.Doc{}, err
 	}
-	return i.describeConnector(c, s, desk.Doc{ID: id})
+	about := *s.about.Load()
+	about.Problems = i.problems(ctx, s)
+	return i.describe(c, s, about, desk.Doc{ID: id})
 }
 
 // ListConnectors returns the Connectors that a filter lets through, newest first.
@@ -503,7 +512,7 @@ func (i *Intake) ListConnectors(ctx context.Context, c *desk.Caller, f desk.Filt
 
 // showConnector makes the answer of a write, or of its repetition, what a read right
 // after it shows: it tells nobody more.
-func (i *Intake) showConnector(c *desk.Caller, doc desk.Doc, err error) (desk.Doc, error) {
+func (i *Intake) showConnector(ctx context.Context, c *desk.Caller, doc desk.Doc, err error) (desk.Doc, error) {
 	if err != nil {
 		return desk.Doc{}, err
 	}
@@ -514,6 +523,10 @@ func (i *Intake) showConnector(c *desk.Caller, doc desk.Doc, err error) (desk.Do
 	var about abi.Connector
 	if err := ledger.Decode(doc.JSON, &about); err != nil {
 		return desk.Doc{}, err
+	}
+	if s != nil && !doc.Replayed {
+		about.Problems = i.problems(ctx, s)
+		i.logProblems(s, about.Problems)
 	}
 	return i.describe(c, s, about, doc)
 }

@@ -52,6 +52,9 @@ type inlet struct {
 	checks  atomic.Pointer[checks]
 	replays replays
 
+	pollFault atomic.Pointer[string]   // why the last poll did not work; nil when it did
+	logged    atomic.Pointer[[]string] // the problems that were written down last
+
 	// order is held while a delivery is handed over: inbox has them in the order of the log.
 	order     lockrank.Mutex[lockrank.Inlet]
 	seq       uint64        // of the next event whose resource is the Connector

@@ -64,8 +64,9 @@ type Parts struct {
 	Plugins apart.Plugins
 	// Offered returns what installed plugins say of their Connectors; nil when there can be none. They are not changed.
 	Offered func() []*abi.Connector
-	// Persona refuses a Persona that may not be used in a Workspace as one that is not there.
-	Persona func(ctx context.Context, t storage.Tenant, workspace, id string) error
+	// Persona returns what a Persona runs. It refuses one that may not be used in a Workspace as one that
+	// is not there.
+	Persona func(ctx context.Context, t storage.Tenant, workspace, id string) (workflow string, err error)
 	// Secret returns a value that checks deliveries of a Connector.
 	Secret func(ctx context.Context, t storage.Tenant, c *abi.Connector, vaultID, name string) ([]byte, error)
 	// Message returns the event that appends a Message under an id.

@@ -2,9 +2,12 @@ package intake
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/runtime/connector"
 )
 
@@ -44,10 +47,27 @@ func complete(req *abi.CreateConnectorRequest, about *abi.Connector) {
 	}
 }
 
+// providersMeant says which provider may have been meant by a name, or which there are: those that come
+// with the node, and those of installed plugins.
+func (i *Intake) providersMeant(name string) string {
+	all := connector.Names()
+	if i.parts.Offered != nil {
+		for _, about := range i.parts.Offered() {
+			all = append(all, about.Provider)
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	if near := plainly.Nearest(name, slices.Values(all)); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return "there are " + plainly.List(all, "and")
+}
+
 func pluginsOf(all []*abi.Connector) string {
 	var names []string
 	for _, about := range all {
 		names = append(names, about.Plugin)
 	}
-	return strings.Join(names, " and ")
+	return plainly.List(names, "and")
 }

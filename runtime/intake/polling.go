@@ -456,7 +456,7 @@ func (i *Intake) pollLook(ctx context.Context, p *poll) error {
 		return i.pollSucceeded(ctx, p)
 	case is.Status == abi.TaskFailed && !resumed:
 		p.again = true
-		return &abi.Failure{Code: "poll_failed", Message: fmt.Sprintf("the poll %s failed", ended)}
+		return &abi.Failure{Code: "poll_failed", Message: fmt.Sprintf("the poll %s failed%s", ended, because(is.Failure))}
 	}
 	return nil
 }
@@ -464,6 +464,8 @@ func (i *Intake) pollLook(ctx context.Context, p *poll) error {
 // pollFailed counts a failure. Too many of them in a row make the Connector FAILED.
 func (i *Intake) pollFailed(ctx context.Context, p *poll, cause error) {
 	retryAt, tripped := p.retry.Failed(i.parts.Now())
+	fault := failureMessage(cause)
+	p.inlet.pollFault.Store(&fault)
 	i.parts.Log.Warn("a connector could not poll", "connector", p.inlet.key.ID, "error", cause, "retry_at", retryAt)
 	if !tripped {
 		return
@@ -475,6 +477,7 @@ func (i *Intake) pollFailed(ctx context.Context, p *poll, cause error) {
 
 func (i *Intake) pollSucceeded(ctx context.Context, p *poll) error {
 	p.retry.Succeeded()
+	p.inlet.pollFault.Store(nil)
 	if p.inlet.about.Load().Status != abi.ConnectorFailed {
 		return nil
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/runtime/policy"
-	"github.com/wharf-dev/wharf/runtime/spelling"
 )
 
 // granting reports whether a host call is one that capabilities grant: what a Task is given, what the
@@ -57,7 +57,7 @@ func checkCapability(pattern string) error {
 			return nil
 		}
 	}
-	if near := spelling.Nearest(strings.ReplaceAll(pattern, "_", "."), callNames()); near != "" {
+	if near := plainly.Nearest(strings.ReplaceAll(pattern, "_", "."), callNames()); near != "" {
 		return fmt.Errorf("%s fits no host call: did you mean %q?", quote(pattern), near)
 	}
 	return fmt.Errorf("%s fits no host call: host-calls.md has them", quote(pattern))

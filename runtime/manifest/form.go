@@ -12,6 +12,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/runtime/spelling"
 )
 
@@ -73,7 +74,7 @@ func choice[V ~string](allowed ...V) form[V] {
 		words = append(words, string(a))
 	}
 	f := text[V]("choice", func(s string) error {
-		switch near := spelling.Nearest(s, slices.Values(words)); {
+		switch near := plainly.Nearest(s, slices.Values(words)); {
 		case slices.Contains(words, s):
 			return nil
 		case near != "":

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/runtime/policy"
 	"github.com/wharf-dev/wharf/runtime/skill"
-	"github.com/wharf-dev/wharf/runtime/spelling"
 )
 
 // Module is what is known of the built module of a plugin.
@@ -138,7 +138,7 @@ func (m *Manifest) compareExports(r *reader, built *Module) {
 			continue
 		}
 		try := "it exports " + clip(strings.Join(built.Exports, ", "))
-		if near := spelling.Nearest(name, slices.Values(built.Exports)); near != "" {
+		if near := plainly.Nearest(name, slices.Values(built.Exports)); near != "" {
 			try = fmt.Sprintf("did you mean %q?", near)
 		}
 		path := fmt.Sprintf("exports[%d]", i)

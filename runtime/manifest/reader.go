@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/runtime/skill"
-	"github.com/wharf-dev/wharf/runtime/spelling"
 )
 
 // maxProblems is how many problems are told: whoever has more has another one.
@@ -106,7 +106,7 @@ func (r *reader) unknown(n *node, name string, names []string) {
 	}
 	key := joined(append(slices.Clone(r.path), barekey(name)))
 	try := "remove it: there are " + strings.Join(names, ", ")
-	if near := spelling.Nearest(name, slices.Values(names)); near != "" {
+	if near := plainly.Nearest(name, slices.Values(names)); near != "" {
 		try = "did you mean " + joined(append(slices.Clone(r.path), near)) + "?"
 	}
 	r.fail(UnknownKey, n.key, key, "there is no field %s", try, key)

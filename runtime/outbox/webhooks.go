@@ -166,7 +166,7 @@ func (o *Outbox) check(w *abi.WebhookEndpoint) error {
 		return abi.InvalidParam("description", "description has at most %d bytes", maxDescription)
 	}
 	if _, ok := o.formats[cmp.Or(w.Format, formatHarn)]; !ok {
-		return abi.InvalidParam("format", "%q is no format: one of %v", w.Format, slices.Sorted(maps.Keys(o.formats)))
+		return abi.InvalidParam("format", "%q is no format: one of %s", w.Format, slices.Sorted(maps.Keys(o.formats)))
 	}
 	for param, id := range map[string]string{"session_id": w.SessionID, "task_id": w.TaskID, "persona_id": w.PersonaID} {
 		object := abi.Object(strings.TrimSuffix(param, "_id"))

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"reflect"
 	"strconv"
-	"strings"
 
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 )
 
@@ -179,13 +179,12 @@ func Readable(request []byte, of reflect.Type) *Refusal {
 }
 
 // Malformed refuses a request that is not what the call's definition says. The
-// same request is refused in the same words by every process, which the JSON
-// library does not do by itself.
+// same request is refused in the same words by every process.
 func Malformed(err error) *Refusal {
 	if invalid, ok := errors.AsType[*abi.Error](err); ok {
 		return Refuse(abi.CallInvalid, string(invalid.Code), invalid.Message)
 	}
-	return Refuse(abi.CallInvalid, string(abi.CodeInvalidRequest), strings.ReplaceAll(err.Error(), "cannot ", "unable to "))
+	return Refuse(abi.CallInvalid, string(abi.CodeInvalidRequest), plainly.Say(err))
 }
 
 // Asked returns a call's request: asked, which points to a T where somebody has decoded it

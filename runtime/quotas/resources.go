@@ -185,11 +185,11 @@ const maxLimit = 1e15
 
 func checkLimits(limits map[string]float64) error {
 	if len(limits) == 0 {
-		return abi.InvalidParam("limits", "a quota limits at least one of %v", quota.Names())
+		return abi.InvalidParam("limits", "a quota limits at least one of %s", quota.Names())
 	}
 	for _, name := range slices.Sorted(maps.Keys(limits)) {
 		if _, ok := quota.Lookup(name); !ok {
-			return abi.InvalidParam("limits", "%q cannot be limited: one of %v", name, quota.Names())
+			return abi.InvalidParam("limits", "%q cannot be limited: one of %s", name, quota.Names())
 		}
 		if n := limits[name]; !(n >= 0 && n <= maxLimit) {
 			return abi.InvalidParam("limits", "the limit of %s is 0 to %g", name, float64(maxLimit))

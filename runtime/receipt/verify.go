@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/runtime/journal"
 )
 
@@ -59,7 +60,7 @@ func (r *Report) Reason() string {
 // Passed returns a check that found what it should, or failed with err.
 func Passed(name string, err error) Check {
 	if err != nil {
-		return Check{name, CheckFailed, err.Error()}
+		return Check{name, CheckFailed, plainly.Say(err)}
 	}
 	return Check{Name: name, Status: CheckOK}
 }

@@ -12,6 +12,7 @@ import (
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/provider/secret"
@@ -163,7 +164,7 @@ func checkVaultWord(param, word string) error {
 // allow nothing.
 func checkCapabilities(provider string, capabilities []string) error {
 	if len(capabilities) == 0 || len(capabilities) > maxCapabilities {
-		return abi.InvalidParam("capabilities", "a vault has 1 to %d capabilities; %v mean something here", maxCapabilities, []string{vaultRead, vaultWrite, vaultSign})
+		return abi.InvalidParam("capabilities", "a vault has 1 to %d capabilities; %s mean something here", maxCapabilities, plainly.List([]string{vaultRead, vaultWrite, vaultSign}, "and"))
 	}
 	for _, one := range capabilities {
 		if err := checkVaultWord("capabilities", one); err != nil {

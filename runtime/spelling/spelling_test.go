@@ -1,8 +1,6 @@
 package spelling
 
 import (
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -52,16 +50,6 @@ func TestHosts(t *testing.T) {
 	for _, host := range []string{"", "*", "*.", "a.*.b", "https://example.com", "example.com/path", "me@example.com", "a b", "example.com:port", "example.com:70000", "example.com:"} {
 		if CheckHost(host) == nil {
 			t.Errorf("%q is taken", host)
-		}
-	}
-}
-
-func TestTheNearestNameIsFound(t *testing.T) {
-	names := slices.Values([]string{"name", "version", "capabilities"})
-	for wrote, want := range map[string]string{"nmae": "name", "capabilites": "capabilities", "ersion": "version", "evrsion": "version", "abc": "", "zzzz": "", "": "",
-		strings.Repeat("capabilities", 1000): ""} {
-		if got := Nearest(wrote, names); got != want {
-			t.Errorf("%q: got %q, want %q", wrote, got, want)
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/identity"
 	"github.com/wharf-dev/wharf/runtime/ledger"
@@ -189,7 +190,7 @@ func (d *Directory) checkKey(ctx context.Context, c *desk.Caller, tenant *abi.Te
 	}
 	for _, s := range req.Scopes {
 		if s != abi.ScopeAll && !slices.Contains(abi.Scopes(), s) {
-			return abi.InvalidParam("scopes", "%q is not a scope: one of * %v", s, abi.Scopes())
+			return abi.InvalidParam("scopes", "%q is not a scope: %s", s, scopeMeant(s))
 		}
 		if !c.Can(s) {
 			return desk.Denied(s)
@@ -208,6 +209,14 @@ func (d *Directory) checkKey(ctx context.Context, c *desk.Caller, tenant *abi.Te
 		}
 	}
 	return nil
+}
+
+// scopeMeant says what may have been meant by the name of a scope that there is not.
+func scopeMeant(name string) string {
+	if near := plainly.Nearest(name, slices.Values(abi.Scopes())); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return "one of " + plainly.Or(append([]string{abi.ScopeAll}, abi.Scopes()...))
 }
 
 // maxActor is how long the actor of a key may be, in bytes.

@@ -3293,6 +3293,9 @@ struct wharf_connector_t {
 	bool ordered;
 	/* `deleted_at` is set on one that was deleted: no read shows it any more. */
 	wharf_text deleted_at;
+	/* `problems` are what keeps it from working now, a sentence each. They are filled in when one is read
+	   by its id, made or changed. */
+	wharf_text_list problems;
 	/* `counters` are filled in when a Connector is read. */
 	const wharf_connector_counters_t *counters;
 };
@@ -7404,6 +7407,7 @@ WHARF_FN void wharf_put_connector(wharf_writer *w, const wharf_connector_t *v) {
 	if (v->settings.data) { wharf_put_name(w, wharf_str("settings")); wharf_put_json(w, v->settings); }
 	if (v->ordered) { wharf_put_name(w, wharf_str("ordered")); wharf_put_bool(w, v->ordered); }
 	if (v->deleted_at.len) { wharf_put_name(w, wharf_str("deleted_at")); wharf_put_text(w, v->deleted_at); }
+	if (v->problems.count) { wharf_put_name(w, wharf_str("problems")); wharf_put_array(w); for (size_t i = 0; i < v->problems.count; i++) { wharf_put_text(w, v->problems.items[i]); } wharf_end_array(w); }
 	if (v->counters) { wharf_put_name(w, wharf_str("counters")); wharf_put_connector_counters(w, &(*v->counters)); }
 	wharf_end_object(w);
 }
@@ -7434,6 +7438,7 @@ WHARF_FN void wharf_get_connector(wharf_reader *r, wharf_connector_t *v) {
 		else if (wharf_is(name, "settings")) { v->settings = wharf_get_json(r); }
 		else if (wharf_is(name, "ordered")) { v->ordered = wharf_get_bool(r); }
 		else if (wharf_is(name, "deleted_at")) { v->deleted_at = wharf_get_text(r); }
+		else if (wharf_is(name, "problems")) { if (!wharf_get_null(r)) { wharf_text *items = NULL; size_t n = 0, room = 0; for (wharf_get_array(r); wharf_next_item(r); n++) { items = (wharf_text *)wharf_grow(items, n, &room, sizeof *items); items[n] = wharf_get_text(r); } v->problems.items = items; v->problems.count = n; } }
 		else if (wharf_is(name, "counters")) { if (!wharf_get_null(r)) { wharf_connector_counters_t *p = (wharf_connector_counters_t *)wharf_alloc(sizeof *p); wharf_get_connector_counters(r, &(*p)); v->counters = p; } }
 		else wharf_skip(r);
 	}

@@ -2618,6 +2618,11 @@ declare module "wharf" {
 		ordered?: boolean;
 		/** `deleted_at` is set on one that was deleted: no read shows it any more. */
 		deleted_at?: Time;
+		/**
+		 * `problems` are what keeps it from working now, a sentence each. They are filled in when one is read by its id, made
+		 * or changed.
+		 */
+		problems?: string[];
 		/** `counters` are filled in when a Connector is read. */
 		counters?: ConnectorCounters;
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/lestrrat-go/jwx/v3/jws"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 )
 
 // Shown is a card with all that people want to know of it.
@@ -198,7 +199,7 @@ func (p *Peer) checkOne(ctx context.Context, w writtenSignature, payloads []stri
 	s := Signature{KeyID: bounded(header.KeyID), Keys: bounded(header.Keys), Verify: SignatureUnknown}
 	keys, err := p.keys(ctx, header.Keys)
 	if err != nil {
-		s.Reason = err.Error()
+		s.Reason = plainly.Say(err)
 		return s
 	}
 	if _, there := keys.LookupKeyID(header.KeyID); !there {

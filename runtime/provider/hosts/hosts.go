@@ -12,6 +12,7 @@ import (
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 )
 
@@ -250,7 +251,7 @@ type unreadable struct {
 
 // Error implements the error interface.
 func (u *unreadable) Error() string {
-	return "the client's answer to " + u.method + " cannot be read: " + u.err.Error()
+	return "the client's answer to " + u.method + " cannot be read: " + plainly.Say(u.err)
 }
 
 // Unwrap returns what is wrong with it.

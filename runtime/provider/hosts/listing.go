@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 )
 
@@ -123,7 +124,7 @@ func wrapped(answer jsontext.Value, names ...string) ([]jsontext.Value, error) {
 			break
 		}
 	}
-	return nil, fmt.Errorf("it has no member %s", names)
+	return nil, fmt.Errorf("it has no member %s", plainly.Or(names))
 }
 
 // tool returns the tool as plugins are told it. It is a write that may be anything: a client's word

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/program"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
@@ -263,7 +264,7 @@ func noShell(list *Shells, id string) string {
 	for i := range list.Shells {
 		ids = append(ids, list.Shells[i].ID)
 	}
-	return fmt.Sprintf("there is no shell %q; there are %q", id, ids)
+	return fmt.Sprintf("there is no shell %q; there is %s", id, plainly.List(ids, "and"))
 }
 
 func (p *Process) invocation(_ context.Context, c *provider.Call, arguments jsontext.Value) (*abi.CallToolCallAnswer, error) {

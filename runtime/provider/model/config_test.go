@@ -196,8 +196,8 @@ func TestRequestMistakes(t *testing.T) {
 	for body, says := range map[string]string{
 		``:   `the request is not understood`,
 		`[]`: `the request is not understood`,
-		`{"messages":[` + user + `],"max_token":1}`: `unknown object member name "max_token"`,
-		`{"messages":[` + user + `],"messages":[]}`: `duplicate object member name "messages"`,
+		`{"messages":[` + user + `],"max_token":1}`: `there is no member "max_token": did you mean "max_tokens"?`,
+		`{"messages":[` + user + `],"messages":[]}`: `/messages is given twice`,
 		`{"messages":[]}`:                                          `messages is empty`,
 		`{"messages":[{"role":"user"}]}`:                           `messages[0]: a message of the user has a text`,
 		`{"messages":[` + user + `,{"role":"system","text":"x"}]}`: `messages[1]: the role "system" is none of user, assistant and tool`,

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/runtime/askclient"
 )
 
@@ -91,9 +92,9 @@ func describe(err error) string {
 		return "the connection failed: " + request.Err.Error()
 	}
 	if errors.Is(err, errNotWhole) || errors.Is(err, errReported) {
-		return err.Error()
+		return plainly.Say(err)
 	}
-	return "its answer is not understood: " + err.Error()
+	return "its answer is not understood: " + plainly.Say(err)
 }
 
 // failure says what a status means. The words of a server that refuses the key

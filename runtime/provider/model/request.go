@@ -3,12 +3,12 @@ package model
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 )
 
 // decodeRequest reads a request strictly: a member that is misspelled is a
@@ -16,7 +16,7 @@ import (
 func decodeRequest(body []byte) (*abi.ModelRequest, error) {
 	var r abi.ModelRequest
 	if err := json.Unmarshal(body, &r, json.RejectUnknownMembers(true)); err != nil {
-		return nil, fmt.Errorf("the request is not understood: %s", steady(err))
+		return nil, fmt.Errorf("the request is not understood: %s", plainly.Say(err))
 	}
 	if len(r.Messages) == 0 {
 		return nil, fmt.Errorf("messages is empty")
@@ -31,11 +31,6 @@ func decodeRequest(body []byte) (*abi.ModelRequest, error) {
 	}
 	return &r, checkTools(&r)
 }
-
-// steady returns the text of an error of the JSON package, which words it one way
-// or the other by chance of the process: what a plugin is told is recorded, and is
-// to be the same when the call is made again.
-func steady(err error) string { return strings.Replace(err.Error(), "cannot ", "unable to ", 1) }
 
 func checkMessage(m *abi.ModelMessage) error {
 	switch m.Role {

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/runtime/provider"
 )
 
@@ -108,7 +109,7 @@ func LoadScript(path string) (*Script, error) {
 func ParseScript(body []byte) (*Script, error) {
 	var s Script
 	if err := json.Unmarshal(body, &s.steps, json.RejectUnknownMembers(true)); err != nil {
-		return nil, err
+		return nil, errors.New(plainly.Say(err))
 	}
 	for i := range s.steps {
 		if err := s.steps[i].validate(); err != nil {

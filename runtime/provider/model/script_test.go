@@ -96,8 +96,8 @@ func TestScriptIsShared(t *testing.T) {
 
 func TestScriptForms(t *testing.T) {
 	for script, says := range map[string]string{
-		`{}`:                          "unmarshal JSON object",
-		`[{"answer":{},"replies":1}]`: `unknown object member name "replies"`,
+		`{}`:                          "the JSON text has to be a list, not an object",
+		`[{"answer":{},"replies":1}]`: `there is no member "replies" in /0`,
 		`[{}]`:                        "step 1: it has either an answer or an error",
 		`[{"answer":{"text":"a"}},{"answer":{},"error":{"status":500}}]`: "step 2: it has either an answer or an error",
 		`[{"answer":{},"match":{}}]`:                                     "step 1: match is empty",

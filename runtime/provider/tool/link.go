@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/program"
 )
@@ -131,7 +132,7 @@ func told(err error) string {
 	if refused, ok := errors.AsType[*provider.Refusal](err); ok {
 		return refused.Message
 	}
-	return err.Error()
+	return plainly.Say(err)
 }
 
 // unreachable keeps what the operator has to know out of what the plugin reads,

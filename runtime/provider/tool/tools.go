@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/runtime/policy"
 	"github.com/wharf-dev/wharf/runtime/provider"
 )
@@ -114,6 +115,7 @@ func (t *Tools) Prepare(ctx context.Context, c *provider.Call) (provider.Plan, e
 }
 
 func refuse(status abi.CallStatus, code, format string, args ...any) error {
+	plainly.Put(args)
 	return provider.Refuse(status, code, fmt.Sprintf(format, args...))
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/secret"
 )
@@ -35,6 +36,7 @@ type request struct {
 func untold(context.Context, string, string, *provider.Refusal) error { return nil }
 
 func invalid(format string, args ...any) error {
+	plainly.Put(args)
 	return provider.Refuse(abi.CallInvalid, CodeInvalid, fmt.Sprintf(format, args...))
 }
 

@@ -5551,6 +5551,11 @@ export class Connector {
   ordered: bool = false;
   /** `deleted_at` is set on one that was deleted: no read shows it any more. */
   deleted_at: string = "";
+  /**
+   * `problems` are what keeps it from working now, a sentence each. They are filled in when one is
+   * read by its id, made or changed.
+   */
+  problems: string[] = [];
   /** `counters` are filled in when a Connector is read. */
   counters: ConnectorCounters | null = null;
 
@@ -5582,6 +5587,7 @@ export class Connector {
     if (settings_ !== null) { w.name("settings"); w.json(settings_); }
     if (this.ordered) { w.name("ordered"); w.bool(this.ordered); }
     if (this.deleted_at.length) { w.name("deleted_at"); w.text(this.deleted_at); }
+    if (this.problems.length) { w.name("problems"); w.texts(this.problems); }
     const counters_ = this.counters;
     if (counters_ !== null) { w.name("counters"); counters_.write(w); }
     w.endObject();
@@ -5611,6 +5617,7 @@ export class Connector {
       else if (r.name == "settings") this.settings = r.json();
       else if (r.name == "ordered") this.ordered = r.bool();
       else if (r.name == "deleted_at") this.deleted_at = r.text();
+      else if (r.name == "problems") this.problems = r.texts();
       else if (r.name == "counters") this.counters = r.intoOrNull<ConnectorCounters>();
       else r.skip();
     }

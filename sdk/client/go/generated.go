@@ -421,6 +421,8 @@ type Connector struct {
 	// What normalizes deliveries: PLUGIN#EXPORT.
 	Plugin  string   `json:"plugin"`
 	Polling *Polling `json:"polling,omitzero"`
+	// What keeps it from working now, a sentence each. They are filled in when one is read by its id, made or changed.
+	Problems []string `json:"problems,omitzero"`
 	// Such as github; it decides the defaults of the rest.
 	Provider string `json:"provider"`
 	// The plugin's own, such as the mapping of generic.

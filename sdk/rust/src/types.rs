@@ -3330,6 +3330,10 @@ pub struct Connector {
     /// `deleted_at` is set on one that was deleted: no read shows it any more.
     #[serde(skip_serializing_if = "nothing")]
     pub deleted_at: Time,
+    /// `problems` are what keeps it from working now, a sentence each. They are filled in when one
+    /// is read by its id, made or changed.
+    #[serde(skip_serializing_if = "nothing")]
+    pub problems: Vec<String>,
     /// `counters` are filled in when a Connector is read.
     #[serde(skip_serializing_if = "nothing")]
     pub counters: Option<ConnectorCounters>,

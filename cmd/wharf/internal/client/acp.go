@@ -12,6 +12,8 @@ import (
 
 	"github.com/fasthttp/websocket"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi/plainly"
 )
 
 // ACPOptions are what a pipe says in the place of a client that cannot say it.
@@ -141,7 +143,7 @@ func (p *ACP) done() bool {
 // take passes on what the client says.
 func (p *ACP) take(line acpLine) error {
 	if line.err != nil {
-		return p.write(failed(jsontext.Value("null"), line.code, line.err.Error()))
+		return p.write(failed(jsontext.Value("null"), line.code, plainly.Say(line.err)))
 	}
 	toNode, toClient := p.talk.take(line.text)
 	for _, text := range toNode {

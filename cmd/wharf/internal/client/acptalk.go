@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/localtools"
 )
 
@@ -108,7 +109,7 @@ func (t *talk) take(text []byte) (node [][]byte, client []byte) {
 	}
 	s := &said{acpMessage: m}
 	if err := t.complete(s); err != nil {
-		return nil, failed(m.ID, codeParams, err.Error())
+		return nil, failed(m.ID, codeParams, plainly.Say(err))
 	}
 	switch {
 	case m.request():
@@ -557,7 +558,7 @@ func (t *talk) giveUp(err error) (all [][]byte) {
 	}
 	for _, s := range t.waiting {
 		if s.id != "" {
-			all = append(all, failed(s.ID, code, err.Error()))
+			all = append(all, failed(s.ID, code, plainly.Say(err)))
 		}
 	}
 	return all

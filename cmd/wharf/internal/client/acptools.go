@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/localtools"
 )
 
@@ -226,7 +227,7 @@ func (s *acpSet) answer(ctx context.Context, j *job) []byte {
 		return failed(j.node, failure.Code, failure.Message)
 	}
 	if err != nil {
-		return failed(j.node, codeInternal, err.Error())
+		return failed(j.node, codeInternal, plainly.Say(err))
 	}
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, j.node, result)
 }

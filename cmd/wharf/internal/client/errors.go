@@ -1,14 +1,20 @@
 package client
 
 import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 )
 
 // Refused is the error of a request that the node answered with an error.
@@ -25,7 +31,7 @@ func (r *Refused) Error() string { return r.Answer.Message }
 // Unwrap returns the node's own error.
 func (r *Refused) Unwrap() error { return r.Answer }
 
-// Unreachable is the error of a request that got no answer.
+// Unreachable is the error of a request that got no answer, or none that can be trusted.
 type Unreachable struct {
 	Server string
 	Err    error
@@ -33,7 +39,50 @@ type Unreachable struct {
 
 // Error implements the error interface.
 func (u *Unreachable) Error() string {
+	if text, _ := u.secured(); text != "" {
+		return text
+	}
 	return fmt.Sprintf("no node answers at %s: %v", u.Server, u.Err)
+}
+
+// Try returns what to do about it, "" for what there is to do when nothing answers.
+func (u *Unreachable) Try() string {
+	_, try := u.secured()
+	return try
+}
+
+// secured says what is wrong with TLS where something does answer.
+func (u *Unreachable) secured() (text, try string) {
+	const trust = "--ca FILE, or SSL_CERT_FILE=FILE, with the certificate of whoever has signed it (a self-signed one has signed itself)"
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](u.Err); ok {
+		return u.Server + " answers, but this machine does not know who has signed its certificate", trust
+	}
+	if wrong, ok := errors.AsType[x509.HostnameError](u.Err); ok {
+		return fmt.Sprintf("%s answers, but its certificate is not for %s: %s", u.Server, wrong.Host, namesOf(wrong.Certificate)), "a URL with a name that the certificate has"
+	}
+	if wrong, ok := errors.AsType[x509.CertificateInvalidError](u.Err); ok && wrong.Reason == x509.Expired {
+		return fmt.Sprintf("%s answers, but its certificate does not hold now: it does from %s to %s", u.Server,
+			wrong.Cert.NotBefore.Format(time.DateTime), wrong.Cert.NotAfter.Format(time.DateTime)), "a new certificate on the node, or look at the clock of this machine"
+	}
+	if wrong, ok := errors.AsType[*tls.CertificateVerificationError](u.Err); ok {
+		return fmt.Sprintf("%s answers, but its certificate cannot be trusted: %v", u.Server, wrong.Err), trust
+	}
+	if strings.Contains(u.Err.Error(), "server gave HTTP response to HTTPS client") { // net/http has no type for it
+		return u.Server + " answers without TLS", strings.Replace(u.Server, "https:", "http:", 1)
+	}
+	return "", ""
+}
+
+// namesOf says whom a certificate is for.
+func namesOf(c *x509.Certificate) string {
+	names := slices.Clone(c.DNSNames)
+	for _, ip := range c.IPAddresses {
+		names = append(names, ip.String())
+	}
+	if len(names) == 0 {
+		return "it names nobody"
+	}
+	return "it is for " + plainly.List(names[:min(len(names), 8)], "and")
 }
 
 // Unwrap returns what went wrong.

@@ -17,6 +17,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi/plainly"
 )
 
 // Pipe passes the messages of a client of the Model Context Protocol that speaks over a pipe, one a line,
@@ -320,7 +322,7 @@ func (p *Pipe) untilEnd(cancel func()) (stop func()) {
 // giveUp answers a message that is not answered otherwise. The pipe ends when the node was never there.
 func (p *Pipe) giveUp(m *mcpLine, err error) {
 	if m.isRequest() {
-		p.refuse(m.ID, -32000, err.Error())
+		p.refuse(m.ID, -32000, plainly.Say(err))
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

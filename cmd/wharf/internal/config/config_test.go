@@ -92,7 +92,7 @@ func TestMistakesAreNamedWithTheirLine(t *testing.T) {
 		{"misspelt group", "\nlimit:\n  body: 1MiB\n", `FILE:2: there is no setting "limit": did you mean "limits"?`},
 		{"wrong group", "log:\n  heartbeat: 5s\n", `FILE:2: there is no setting "log.heartbeat": did you mean "sse.heartbeat"?`},
 		{"nothing like it", "zzzzzzzzzzzzzzz: 1\n", `"wharf config init" lists them all`},
-		{"twice", "listen: a:1\nlisten: b:2\n", `FILE:2: mapping key "listen" already defined at [1:1]`},
+		{"twice", "listen: a:1\nlisten: b:2\n", `FILE:2: "listen" is there twice: first in line 1`},
 		{"twice, dotted", "log.level: info\nlog:\n  level: warn\n", "FILE:3: log.level: was set before, at FILE:1"},
 		{"size", "limits:\n  body: lots\n", `FILE:2: limits.body: "lots" is not a size such as 64MiB, 10MB or 4096`},
 		{"size range", "limits:\n  body: 3\n", `FILE:2: limits.body: 3 is not within 1KiB to 1GiB`},
@@ -126,9 +126,10 @@ func TestAllMistakesAreReportedAtOnce(t *testing.T) {
 	_, err := load(t, "limits:\n  body: x\n  header: y\nfoo: 1\n", Sources{
 		Environ: []string{"WHARF_TASKS_QUEUE=z"},
 		Flags:   map[string]string{"log.level": "loud", "no.such": "1"},
+		Set:     map[string]string{"tasks.concurrency": "many"},
 	})
 	for _, want := range []string{"limits.body", "limits.header", `"foo"`, "WHARF_TASKS_QUEUE: tasks.queue",
-		"--log-level: log.level", `there is no setting "no.such"`} {
+		"--log-level: log.level", `--set tasks.concurrency: "many" is not a whole number`, `there is no setting "no.such"`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not mention %s", err, want)
 		}

@@ -2,16 +2,14 @@ package config
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
-	"github.com/wharf-dev/wharf/runtime/spelling"
+	"github.com/wharf-dev/wharf/abi/plainly"
 )
 
 // fileReader walks a YAML document and takes down what it states.
@@ -39,6 +37,9 @@ func parseFile(name string, content []byte) (layer, Problems) {
 	if len(doc.Docs) > 1 {
 		return r.layer, Problems{{Origin: name, Message: "holds more than one YAML document"}}
 	}
+	if found := references(name, doc); len(found) > 0 {
+		return r.layer, found
+	}
 	for _, d := range doc.Docs {
 		r.node("", d.Body)
 	}
@@ -46,14 +47,11 @@ func parseFile(name string, content []byte) (layer, Problems) {
 }
 
 func syntaxProblem(name string, err error) Problem {
-	var detail yaml.Error
-	if !errors.As(err, &detail) || detail.GetToken() == nil {
-		return Problem{Origin: name, Message: err.Error()}
+	line, message := Syntax(err)
+	if line > 0 {
+		name = fmt.Sprintf("%s:%d", name, line)
 	}
-	return Problem{
-		Origin:  fmt.Sprintf("%s:%d", name, detail.GetToken().Position.Line),
-		Message: detail.GetMessage(),
-	}
+	return Problem{Origin: name, Message: message}
 }
 
 func (r *fileReader) node(path string, n ast.Node) {
@@ -155,7 +153,7 @@ func unknown(name string) string {
 // nearest returns the setting or group whose name differs least from name, or ""
 // when none is near.
 func nearest(name string) string {
-	return cmp.Or(spelling.Nearest(name, slices.Values(spellable(name))), sameKey(name))
+	return cmp.Or(plainly.Nearest(name, slices.Values(spellable(name))), sameKey(name))
 }
 
 // spellable are the names that may have been meant by name.

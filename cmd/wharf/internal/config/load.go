@@ -24,8 +24,9 @@ type Sources struct {
 	File string
 	// Environ is the environment as os.Environ returns it.
 	Environ []string
-	// Flags holds the values given on the command line, by setting name.
-	Flags map[string]string
+	// Set and Flags hold the values given on the command line, by setting name: with --set, and with
+	// flags of their own, which count more.
+	Set, Flags map[string]string
 }
 
 // Value is the effective value of a setting.
@@ -69,7 +70,7 @@ func (p Problems) Error() string {
 
 // String renders the problem on one line.
 func (p Problem) String() string {
-	if p.Setting == "" {
+	if p.Setting == "" || strings.HasSuffix(p.Origin, " "+p.Setting) { // as in --set NAME
 		return p.Origin + ": " + p.Message
 	}
 	return p.Origin + ": " + p.Setting + ": " + p.Message
@@ -101,9 +102,10 @@ func Load(s Sources) (*Effective, error) {
 		return nil, err
 	}
 	env := environLayer(s.Environ, eff)
-	flags, more := flagLayer(s.Flags)
-	problems = append(problems, more...)
-	merged, err := merge(defaultLayer(), file, env, flags)
+	set, more := flagLayer(s.Set, setFlag)
+	flags, others := flagLayer(s.Flags, ownFlag)
+	problems = slices.Concat(problems, more, others)
+	merged, err := merge(defaultLayer(), file, env, set, flags)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +129,7 @@ func (e *Effective) finish(merged layer, problems Problems) (*Effective, error) 
 // values alone, whatever the environment and the current folder hold.
 func Defaults(values map[string]string) (*Effective, error) {
 	eff := &Effective{}
-	given, problems := flagLayer(values)
+	given, problems := flagLayer(values, setFlag)
 	merged, err := merge(defaultLayer(), given)
 	if err != nil {
 		return nil, err
@@ -185,16 +187,21 @@ func environLayer(environ []string, eff *Effective) layer {
 	return l
 }
 
-func flagLayer(flags map[string]string) (layer, Problems) {
+// setFlag is how a setting is given that has no flag of its own.
+func setFlag(name string) string { return "--set " + name }
+
+// ownFlag is the flag that stands for a setting.
+func ownFlag(name string) string { return "--" + strings.NewReplacer(".", "-", "_", "-").Replace(name) }
+
+func flagLayer(flags map[string]string, origin func(name string) string) (layer, Problems) {
 	l := newLayer()
 	var problems Problems
 	for name, text := range flags {
-		origin := "--" + strings.NewReplacer(".", "-", "_", "-").Replace(name)
 		if lookup(name) == nil {
 			problems = append(problems, Problem{Origin: "--set", Message: unknown(name)})
 			continue
 		}
-		l.put(name, text, origin)
+		l.put(name, text, origin(name))
 	}
 	return l, problems
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/runtime/provider/secret"
-	"github.com/wharf-dev/wharf/runtime/spelling"
 )
 
 // place is a value in the file: where it stands, and what it is called. Reading
@@ -153,7 +153,7 @@ func (p place) json() jsontext.Value {
 	}
 	text, err := json.Marshal(value, json.Deterministic(true))
 	if err != nil {
-		p.problem("is no JSON: %s", err)
+		p.problem("is no JSON: %s", plainly.Say(err))
 		return nil
 	}
 	p.states(string(text))
@@ -218,7 +218,7 @@ func unknownMember[T any](path, name string, members []member[T]) string {
 	for _, m := range members {
 		all = append(all, m.Name)
 	}
-	if best := spelling.Nearest(name, slices.Values(all)); best != "" {
+	if best := plainly.Nearest(name, slices.Values(all)); best != "" {
 		return fmt.Sprintf("there is no setting %q: did you mean %q?", path+"."+name, path+"."+best)
 	}
 	return fmt.Sprintf("there is no setting %q: %s has %s", path+"."+name, path, strings.Join(all, ", "))

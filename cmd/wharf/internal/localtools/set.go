@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/secret"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
@@ -255,7 +256,7 @@ func failure(ctx context.Context, err error) error {
 	}
 	refused, ok := errors.AsType[*provider.Refusal](err)
 	if !ok {
-		return &Failure{CodeFailed, err.Error()}
+		return &Failure{CodeFailed, plainly.Say(err)}
 	}
 	switch refused.Status {
 	case abi.CallNotFound:

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/plainly"
 	"github.com/wharf-dev/wharf/plugins"
 	"github.com/wharf-dev/wharf/runtime/skill"
 )
@@ -74,7 +75,7 @@ func readOffering(dir, plugin string) (*offering, error) {
 }
 
 func offersError(path string, err error) error {
-	return &StartError{What: path + " does not say what the plugin offers: " + err.Error(),
+	return &StartError{What: path + " does not say what the plugin offers: " + plainly.Say(err),
 		Try: `{"version": "1.0.0", "skills": [{"name": "summarize", "description": "…", "input_schema": {"type": "object"}}]}`, Err: err}
 }
 

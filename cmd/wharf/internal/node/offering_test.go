@@ -34,9 +34,9 @@ func TestAPluginSaysWhatItOffers(t *testing.T) {
 func TestWhatAPluginCannotOfferStopsTheStart(t *testing.T) {
 	skills := func(of string) string { return `{"skills":[` + of + `]}` }
 	for text, want := range map[string]string{
-		`{`:                       "unexpected EOF",
+		`{`:                       "the JSON ends before it is whole",
 		`{"skills":[]}`:           "0 skills",
-		`{"tools":[]}`:            "unknown",
+		`{"tools":[]}`:            `there is no member "tools"`,
 		`{"skills":1,"skills":2}`: "skills",
 		skills(strings.Repeat(`{"name":"a","description":"d"},`, 500) + `{"name":"b","description":"d"}`): "501 skills",
 		skills(`{"name":"a b","description":"d"}`):                                                        "no name",

@@ -42,7 +42,7 @@ func nodeSecret(c *config.Config, log *slog.Logger) func(context.Context, *abi.C
 		if !slices.ContainsFunc(c.Secrets[name].Connectors, allowed) {
 			// Which secrets the node has is not the tenants' business.
 			return nil, provider.Refuse(abi.CallDenied, secret.CodeDenied,
-				fmt.Sprintf("the connector %s may not use the secret %q: secrets.%s.connectors does not name it", conn.ID, name, name))
+				fmt.Sprintf("the node has no secret %q for this connector: secrets.%s.connectors of its configuration has to name it, as %s or %s", name, name, conn.ID, conn.Provider))
 		}
 		v, err := secrets.Lookup(ctx, name)
 		return []byte(v.Reveal()), err

@@ -80,7 +80,7 @@ func (s *Screen) Pairs(pairs ...[2]string) {
 			rows = append(rows, []Cell{{Text: p[0], Style: Dim}, {Text: p[1]}})
 		}
 	}
-	s.indented(func(in *Screen) { in.Table(nil, rows) })
+	s.indented(func(in *Screen) { in.Rows(nil, rows) })
 }
 
 // Artifacts lists the Artifacts of an Outcome, one a line.

@@ -44,6 +44,9 @@ func ColorModes() []string { return []string{"auto", "always", "never"} }
 // terminal unless env says otherwise (NO_COLOR, TERM=dumb).
 func NewScreen(w io.Writer, mode string, env func(string) string) *Screen {
 	s := &Screen{w: w}
+	if f, ok := w.(interface{ TerminalWidth() int }); ok {
+		s.width = f.TerminalWidth()
+	}
 	if f, ok := w.(*os.File); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
 			s.width = max(width, 40)
@@ -60,6 +63,9 @@ func NewScreen(w io.Writer, mode string, env func(string) string) *Screen {
 
 // Terminal reports whether a person is likely to be watching.
 func (s *Screen) Terminal() bool { return s.width > 0 }
+
+// Width is how many characters a line of the terminal has; 0 elsewhere.
+func (s *Screen) Width() int { return s.width }
 
 // Write implements io.Writer.
 func (s *Screen) Write(p []byte) (int, error) { return s.w.Write(p) }
@@ -147,60 +153,6 @@ func (s *Screen) Paint(style Style, text string) string {
 func (s *Screen) Title(text string) {
 	s.Gap()
 	s.Line(s.Paint(Bold, text))
-}
-
-// Cell is a styled entry of a table.
-type Cell struct {
-	Text  string
-	Style Style
-}
-
-// Cells returns unstyled cells.
-func Cells(texts ...string) []Cell {
-	cells := make([]Cell, len(texts))
-	for i, t := range texts {
-		cells[i].Text = t
-	}
-	return cells
-}
-
-// Table writes rows in aligned columns below a header. An empty header is left out.
-func (s *Screen) Table(header []string, rows [][]Cell) {
-	all := slices.Clone(rows)
-	if len(header) > 0 {
-		head := Cells(header...)
-		for i := range head {
-			head[i].Style = Dim
-		}
-		all = slices.Insert(all, 0, head)
-	}
-	widths := columnWidths(all)
-	for _, row := range all {
-		var b strings.Builder
-		for i, cell := range row {
-			text := OneLine(cell.Text)
-			b.WriteString(s.Paint(cell.Style, text))
-			if i < len(row)-1 {
-				b.WriteString(strings.Repeat(" ", widths[i]-width(text)+2))
-			}
-		}
-		s.Line(strings.TrimRight(b.String(), " "))
-	}
-}
-
-// columnWidths are those of the columns that something stands behind: the last cell of a row
-// may be as long as it is.
-func columnWidths(rows [][]Cell) []int {
-	var widths []int
-	for _, row := range rows {
-		for i, cell := range row[:max(0, len(row)-1)] {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], width(OneLine(cell.Text)))
-		}
-	}
-	return widths
 }
 
 func width(text string) int { return utf8.RuneCountInString(text) }

@@ -33,7 +33,7 @@ func (s *Screen) Stack(f *abi.Failure) {
 		return
 	}
 	s.Title("stack")
-	s.indented(func(in *Screen) { in.Table(nil, foldedRows(d.Stack, maxPlaces)) })
+	s.indented(func(in *Screen) { in.Rows(nil, foldedRows(d.Stack, maxPlaces)) })
 }
 
 // FailedIn writes below an event the author's functions that a plugin has trapped in, as far

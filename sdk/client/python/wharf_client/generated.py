@@ -417,6 +417,8 @@ class Connector(TypedDict):
     #: What normalizes deliveries: PLUGIN#EXPORT.
     plugin: str
     polling: NotRequired[Polling]
+    #: What keeps it from working now, a sentence each. They are filled in when one is read by its id, made or changed.
+    problems: NotRequired[List[str]]
     #: Such as github; it decides the defaults of the rest.
     provider: str
     #: The plugin's own, such as the mapping of generic.

@@ -409,6 +409,8 @@ export interface Connector {
   /** What normalizes deliveries: PLUGIN#EXPORT. */
   plugin: string;
   polling?: Polling;
+  /** What keeps it from working now, a sentence each. They are filled in when one is read by its id, made or changed. */
+  problems?: Array<string>;
   /** Such as github; it decides the defaults of the rest. */
   provider: string;
   /** The plugin's own, such as the mapping of generic. */

@@ -1742,6 +1742,9 @@ class _Connector(TypedDict):
     when the one before has ended. ConnectorTask has the key."""
     deleted_at: NotRequired[str]
     """`deleted_at` is set on one that was deleted: no read shows it any more."""
+    problems: NotRequired[list[str]]
+    """`problems` are what keeps it from working now, a sentence each. They are filled in when one is read by its
+    id, made or changed."""
     counters: NotRequired[_ConnectorCounters]
     """`counters` are filled in when a Connector is read."""
 

@@ -1,4 +1,4 @@
-package spelling
+package plainly
 
 import "iter"
 
