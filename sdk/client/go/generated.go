@@ -2168,7 +2168,7 @@ type Persona struct {
 	ContextPacks []string `json:"context_packs,omitzero"`
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
-	// Set on an agent that was deleted: no read shows it any more.
+	// Set on one that was deleted: no read shows it any more.
 	DeletedAt   *time.Time `json:"deleted_at,omitzero"`
 	Description string     `json:"description"`
 	// What runs its Tasks: PLUGIN, or PLUGIN#EXPORT.
@@ -4385,6 +4385,8 @@ var (
 	OpDeleteFile = Operation{Name: "deleteFile", Method: "DELETE", Path: "/v1/workspaces/{workspace_id}/files", Keyed: false}
 	// OpDeleteMemory: Forget a Memory's content. Needs the scope `memories:write`.
 	OpDeleteMemory = Operation{Name: "deleteMemory", Method: "DELETE", Path: "/v1/memories/{memory_id}", Keyed: true}
+	// OpDeletePersona: Delete a Persona. Nothing new may name it then. Tasks that were taken go on, and what was recorded stays. 409 for one that comes with a plugin of the node, for an agent, and while a Connector, a harness or a Skill of clients names it; the message names them. Needs the scope `personas:write`.
+	OpDeletePersona = Operation{Name: "deletePersona", Method: "DELETE", Path: "/wharf/v1/personas/{persona_id}", Keyed: true}
 	// OpDeleteSession: Delete a Session. It is closed, shown nowhere any more, and its references are free. Tasks that run end. Its events stay in the log until retention removes them, and its Tasks and their receipts as they are. Needs the scope `sessions:write`.
 	OpDeleteSession = Operation{Name: "deleteSession", Method: "DELETE", Path: "/wharf/v1/sessions/{session_id}", Keyed: true}
 	// OpDeleteToolServer: Delete a server of tools. Calls that are under way fail, and the values of its headers are removed. Needs the scope `tools:write`.
@@ -4743,6 +4745,11 @@ func (r PersonasResource) Create(ctx context.Context, body *CreatePersonaRequest
 // Update: Change a Persona. A change of policy is a new version, a new name is not; Tasks that have begun keep theirs. Members that are lists and objects are replaced as a whole. Unknown members are refused. Needs the scope `personas:write`.
 func (r PersonasResource) Update(ctx context.Context, personaID string, body *UpdatePersonaRequest, options ...Option) (*Persona, error) {
 	return call[Persona](ctx, r.c, OpUpdatePersona, []string{personaID}, nil, body, options)
+}
+
+// Delete: Delete a Persona. Nothing new may name it then. Tasks that were taken go on, and what was recorded stays. 409 for one that comes with a plugin of the node, for an agent, and while a Connector, a harness or a Skill of clients names it; the message names them. Needs the scope `personas:write`.
+func (r PersonasResource) Delete(ctx context.Context, personaID string, options ...Option) error {
+	return r.c.Call(ctx, OpDeletePersona, []string{personaID}, nil, nil, nil, options...)
 }
 
 // Clone: Make a Persona with the policy of another. It has the policy that the other has now, versions of its own from `1` on, and none of its Memories. It belongs where the other does, or to the Workspace that `workspace_id` names: the other must be one that may be used there. Needs the scope `personas:write`.

@@ -2087,7 +2087,7 @@ export interface Persona {
   context_packs?: Array<string>;
   /** When it was made. */
   created_at: string;
-  /** Set on an agent that was deleted: no read shows it any more. */
+  /** Set on one that was deleted: no read shows it any more. */
   deleted_at?: string;
   description: string;
   /** What runs its Tasks: PLUGIN, or PLUGIN#EXPORT. */
@@ -4278,6 +4278,8 @@ export const operations = {
   deleteFile: { method: "DELETE", path: "/v1/workspaces/{workspace_id}/files", keyed: false },
   /** Forget a Memory's content. Needs the scope `memories:write`. */
   deleteMemory: { method: "DELETE", path: "/v1/memories/{memory_id}", keyed: true },
+  /** Delete a Persona. Nothing new may name it then. Tasks that were taken go on, and what was recorded stays. 409 for one that comes with a plugin of the node, for an agent, and while a Connector, a harness or a Skill of clients names it; the message names them. Needs the scope `personas:write`. */
+  deletePersona: { method: "DELETE", path: "/wharf/v1/personas/{persona_id}", keyed: true },
   /** Delete a Session. It is closed, shown nowhere any more, and its references are free. Tasks that run end. Its events stay in the log until retention removes them, and its Tasks and their receipts as they are. Needs the scope `sessions:write`. */
   deleteSession: { method: "DELETE", path: "/wharf/v1/sessions/{session_id}", keyed: true },
   /** Delete a server of tools. Calls that are under way fail, and the values of its headers are removed. Needs the scope `tools:write`. */
@@ -4659,6 +4661,11 @@ export class PersonasResource {
   /** Change a Persona. A change of policy is a new version, a new name is not; Tasks that have begun keep theirs. Members that are lists and objects are replaced as a whole. Unknown members are refused. Needs the scope `personas:write`. */
   update(personaId: string, body: UpdatePersonaRequest, options: CallOptions = {}): Promise<Persona> {
     return this.caller.call(operations.updatePersona, { path: [personaId], body }, options);
+  }
+
+  /** Delete a Persona. Nothing new may name it then. Tasks that were taken go on, and what was recorded stays. 409 for one that comes with a plugin of the node, for an agent, and while a Connector, a harness or a Skill of clients names it; the message names them. Needs the scope `personas:write`. */
+  delete(personaId: string, options: CallOptions = {}): Promise<void> {
+    return this.caller.call(operations.deletePersona, { path: [personaId] }, options);
   }
 
   /** Make a Persona with the policy of another. It has the policy that the other has now, versions of its own from `1` on, and none of its Memories. It belongs where the other does, or to the Workspace that `workspace_id` names: the other must be one that may be used there. Needs the scope `personas:write`. */
