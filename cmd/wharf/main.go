@@ -100,7 +100,7 @@ Start with "wharf demo": it sends a real document through all of it.`,
 		&cobra.Group{ID: "data", Title: "Look after a node:"},
 	)
 	a.add(cmd, "start", a.demoCommand(), a.serveCommand())
-	a.add(cmd, "client", a.agentCommand(), a.harnessCommand(), a.taskCommand(), a.artifactCommand(), a.sessionCommand(), a.inboxCommand(), a.keyCommand(), a.tokenCommand(), a.vaultCommand(), a.personaCommand(), a.quotaCommand(), a.connectorCommand(), a.webhookCommand(), a.toolServerCommand(), a.mcpCommand(), a.acpCommand(), a.a2aCommand())
+	a.add(cmd, "client", a.agentCommand(), a.harnessCommand(), a.taskCommand(), a.artifactCommand(), a.sessionCommand(), a.branchCommand(), a.eventCommand(), a.inboxCommand(), a.workspaceCommand(), a.fileCommand(), a.memoryCommand(), a.keyCommand(), a.tokenCommand(), a.vaultCommand(), a.personaCommand(), a.quotaCommand(), a.nodeCommand(), a.connectorCommand(), a.webhookCommand(), a.toolServerCommand(), a.mcpCommand(), a.acpCommand(), a.a2aCommand())
 	a.add(cmd, "proof", a.receiptCommand(), a.exportCommand(), a.confine(a.verifyCommand()), a.confine(a.testCommand()))
 	a.add(cmd, "data", a.configCommand(), a.pluginCommand(), a.skillCommand(), a.doctorCommand(), a.backupCommand(), a.restoreCommand())
 	cmd.AddCommand(a.versionCommand(), a.explainCommand(), exitCodesTopic())
@@ -139,14 +139,25 @@ func (a *app) remote(cmd *cobra.Command) *cobra.Command {
 
 // client returns a client for the node that flags and environment name.
 func (a *app) client() (*client.Client, error) {
-	c, err := client.New(cmp.Or(a.server, a.env("WHARF_SERVER"), client.DefaultServer), a.key())
+	c, err := a.keyless()
+	if err == nil && a.key() == "" {
+		return nil, errNoKey
+	}
+	return c, err
+}
+
+// keyless is [app.client] for what needs no key.
+func (a *app) keyless() (*client.Client, error) {
+	c, err := client.New(a.serverURL(), a.key())
 	if err != nil {
 		return nil, &usageError{err}
 	}
-	if a.key() == "" {
-		return nil, errNoKey
-	}
 	return c, nil
+}
+
+// serverURL is where the node is that flags and environment name.
+func (a *app) serverURL() string {
+	return cmp.Or(a.server, a.env("WHARF_SERVER"), client.DefaultServer)
 }
 
 func (a *app) key() string { return cmp.Or(a.apiKey, a.env("WHARF_API_KEY")) }

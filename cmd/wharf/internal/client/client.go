@@ -200,18 +200,21 @@ func withHeader(h map[string]string, name, value string) map[string]string {
 	return all
 }
 
-// collect reads pages of a list until there are limit entries or no more.
-// limit 0 reads all.
-func collect[T any](ctx context.Context, c *Client, path string, query url.Values, limit int, keep func(*T) bool) ([]Doc[T], error) {
+// collect reads pages of the list that answers a call until there are as many entries as it
+// wants or no more.
+func collect[T any](ctx context.Context, c *Client, call Call, keep func(*T) bool) ([]Doc[T], error) {
 	const pageSize = 200
-	query.Set("limit", fmt.Sprint(pageSize))
+	query, limit := call.query, call.limit
+	if call.method == http.MethodGet { // what a write answers has pages of the node's own size
+		query.Set("limit", fmt.Sprint(pageSize))
+	}
 	if keep == nil && limit > 0 {
 		query.Set("limit", fmt.Sprint(min(limit, pageSize)))
 	}
 	var all []Doc[T]
 	for {
 		var p page[T]
-		if err := c.call(ctx, request{method: http.MethodGet, path: path, query: query}, nil, &p); err != nil {
+		if err := c.call(ctx, call.request(), call.body, &p); err != nil {
 			return nil, err
 		}
 		for _, doc := range p.Data {
