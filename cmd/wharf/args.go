@@ -53,6 +53,16 @@ func someArgs(what string) cobra.PositionalArgs {
 	}
 }
 
+// oneOrTwoArgs wants one argument or two; what names them.
+func oneOrTwoArgs(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 && len(args) != 2 {
+			return usagef("%s needs %s", cmd.CommandPath(), what)
+		}
+		return nil
+	}
+}
+
 // optionalArg allows one argument or none.
 func optionalArg(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {

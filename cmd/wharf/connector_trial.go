@@ -17,13 +17,14 @@ import (
 )
 
 // samples are what "wharf connector test" sends when nothing else is given. {id} stands for the
-// delivery id, which some providers say in the body alone.
+// delivery id, which some providers say in the body alone, and which makes each trial another to those whose
+// signature is of the body alone.
 var samples = map[string]struct {
 	header map[string]string
 	body   string
 }{
 	"github": {map[string]string{"X-GitHub-Event": "issues"},
-		`{"action":"opened","issue":{"number":1,"title":"A trial","body":"Sent by wharf connector test."},"repository":{"full_name":"wharf/trial"},"sender":{"login":"wharf"}}`},
+		`{"action":"opened","issue":{"number":1,"title":"A trial, {id}","body":"Sent by wharf connector test."},"repository":{"full_name":"wharf/trial"},"sender":{"login":"wharf"}}`},
 	"slack": {nil, `{"type":"event_callback","event_id":"{id}","team_id":"T0","event":{"type":"message","channel":"C0","user":"U0","text":"Sent by wharf connector test.","ts":"1.0"}}`},
 	"cloudevents": {map[string]string{"Content-Type": "application/cloudevents+json"},
 		`{"specversion":"1.0","id":"{id}","source":"/wharf","type":"dev.wharf.trial","data":{"text":"Sent by wharf connector test."}}`},

@@ -39,7 +39,7 @@ func (a *app) fileListCommand() *cobra.Command {
 		short:   "List the files of a Workspace, or of a folder in it",
 		long:    "List shows what is in a folder of a Workspace, at first in its root. The name of a folder\nends in a slash.",
 		example: "  wharf file list ws_default\n  wharf file list ws_default notes --json",
-		args:    cobra.RangeArgs(1, 2),
+		args:    oneOrTwoArgs(aWorkspace + ", and a folder in it if you like"),
 	}, list[abi.File]{
 		call: sends(func(args []string) client.Call {
 			folder := ""
