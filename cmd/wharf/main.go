@@ -53,6 +53,7 @@ type app struct {
 	environ        []string
 
 	server, apiKey string
+	trust          trust
 	color          string
 	json           bool
 	args           []string // of the command line
@@ -134,6 +135,7 @@ func (a *app) remote(cmd *cobra.Command) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&a.server, "server", "", "URL of the node (or WHARF_SERVER; default "+client.DefaultServer+")")
 	flags.StringVar(&a.apiKey, "api-key", "", "API key (or WHARF_API_KEY, which other users of the machine cannot see)")
+	a.trust.flags(flags)
 	return cmd
 }
 
@@ -148,11 +150,7 @@ func (a *app) client() (*client.Client, error) {
 
 // keyless is [app.client] for what needs no key.
 func (a *app) keyless() (*client.Client, error) {
-	c, err := client.New(a.serverURL(), a.key())
-	if err != nil {
-		return nil, &usageError{err}
-	}
-	return c, nil
+	return a.dial(a.serverURL(), a.key())
 }
 
 // serverURL is where the node is that flags and environment name.
