@@ -20,26 +20,33 @@ func main() { os.Exit(run()) }
 
 // run is the whole program; its result is the exit code.
 func run() int {
-	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Getenv, environ: os.Environ()}
-	ctx, stop := interruptible()
+	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Getenv, environ: os.Environ(), hangup: &hangup{signals: make(chan os.Signal, 2)}}
+	ctx, stop := interruptible(a.hangup)
 	defer stop()
 	return a.execute(ctx, os.Args[1:])
 }
 
 // interruptible returns a context that SIGINT, SIGTERM and the closing of the
-// terminal end. The second signal ends the process at once.
-func interruptible() (context.Context, func()) {
+// terminal end. The second signal ends the process at once. SIGHUP is none of them where
+// somebody is told of it instead.
+func interruptible(h *hangup) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	signals := make(chan os.Signal, 2)
+	signals := h.signals
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		signal.Notify(signals, syscall.SIGHUP)
 	}
 	go func() {
-		<-signals
-		cancel(errInterrupted)
-		<-signals
-		os.Exit(exitInterrupted)
+		for ended := false; ; {
+			if s := <-signals; h.taken(s) {
+				continue
+			}
+			if ended {
+				os.Exit(exitInterrupted)
+			}
+			ended = true
+			cancel(errInterrupted)
+		}
 	}()
 	return ctx, func() { cancel(nil) }
 }
@@ -58,6 +65,7 @@ type app struct {
 	json           bool
 	args           []string // of the command line
 
+	hangup  *hangup // nil where no signals come
 	out     *show.Screen
 	started bool // a command was found, and its flags and arguments are sound
 }
