@@ -131,3 +131,29 @@ func TestEveryOperationHasACommand(t *testing.T) {
 		t.Errorf("a node has no operation %s", id)
 	}
 }
+
+// TestTheVaultsPage holds that the commands of docs/vaults.md that make a Connector with a secret of a
+// vault are those that the script "rest" runs.
+func TestTheVaultsPage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/vaults.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := os.ReadFile("testdata/script/rest.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "## A Connector that checks signatures")
+	_, block, _ := strings.Cut(section, "```sh\n")
+	block, _, _ = strings.Cut(block, "```")
+	commands := regexp.MustCompile(`wharf [^|<)\n]+`).FindAllString(block, -1)
+	if len(commands) < 6 {
+		t.Errorf("the page has these commands only: %q", commands)
+	}
+	for _, command := range commands {
+		command = strings.TrimSuffix(strings.TrimSpace(command), " --json")
+		if !strings.Contains(string(script), "\nexec "+command) {
+			t.Errorf("the script does not run %q", command)
+		}
+	}
+}
