@@ -53,7 +53,7 @@ func (a *app) branchListCommand() *cobra.Command {
 	return a.node(page{
 		use:     "list SESSION",
 		short:   "List the Branches of a Session, newest first",
-		long:    "List shows the Branches that were made of a Session, with what has become of each.",
+		long:    "List shows the Branches that were made of a Session and of its Tasks, newest first, and whether\neach is open, merged or abandoned.",
 		example: "  wharf branch list sess_01K0...\n  wharf branch list sess_01K0... --json",
 		args:    oneArg(aSession),
 	}, branches(gets("/v1/sessions/{}/branches"), "wharf session list"))
