@@ -59,7 +59,7 @@ func (a *app) nodeReadyCommand() *cobra.Command {
 		short: "Ask whether a node is ready for requests",
 		long: `Ready ends with 0 when a node is ready, with 1 when it answers that it is not, and with 3
 when none answers. It needs no API key: a container can ask itself by it.`,
-		example: "  wharf node ready\n  wharf node ready --server http://127.0.0.1:8080 || echo not yet",
+		example: "  wharf node ready\n  wharf node ready --server http://127.0.0.1:8080",
 	}.command(func(cmd *cobra.Command, _ []string) error {
 		c, err := a.keyless()
 		if err != nil {
