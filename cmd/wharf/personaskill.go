@@ -88,7 +88,7 @@ func (a *app) personaOfferCommand() *cobra.Command {
 		use:     "offer PERSONA NAME",
 		short:   "Offer a Persona as a Skill",
 		long:    "Offer gives those who may use a Persona a Skill to call: a name, words for a model or a person,\nand schemas that what it takes and gives is held against.",
-		example: "  wharf persona offer persona_01K0... units --description \"Converts units\" --takes '{\"type\": \"object\"}'",
+		example: "  wharf persona offer persona_01K0... units --description \"Converts units\"",
 		args:    twoArgs(aPersonaAndName),
 		flags:   s.flags,
 		check: func(cmd *cobra.Command, _ []string) error {
