@@ -120,7 +120,7 @@ const (
 	EventReceiptsSealed      EventKind = "vendor.wharf.receipts_sealed"      // a batch of receipts got its Merkle root
 	EventMemoryRedacted      EventKind = "vendor.wharf.memory_redacted"      // a Memory's content was taken away
 	EventPersonaUpdated      EventKind = "vendor.wharf.persona_updated"      // a Persona got a new version
-	EventPersonaDeleted      EventKind = "vendor.wharf.persona_deleted"      // an agent was deleted
+	EventPersonaDeleted      EventKind = "vendor.wharf.persona_deleted"      // a Persona or an agent was deleted
 	EventMemoryCreated       EventKind = "vendor.wharf.memory_created"       // a client made a Memory
 	EventQuotaCreated        EventKind = "vendor.wharf.quota_created"        // a Quota came to be
 	EventQuotaUpdated        EventKind = "vendor.wharf.quota_updated"        // a Quota changed

@@ -96,7 +96,7 @@ type Persona struct {
 	RetiredAt       Time            `json:"retired_at,omitzero"`   // since then no new Task or Session may name it
 	WorkspaceID     string          `json:"workspace_id,omitzero"` // the Workspace that alone sees and uses it, for ever; none: the whole tenant
 	Agent           *Agent          `json:"agent,omitzero"`        // what makes it an agent of its own
-	DeletedAt       Time            `json:"deleted_at,omitzero"`   // set on an agent that was deleted: no read shows it any more
+	DeletedAt       Time            `json:"deleted_at,omitzero"`   // set on one that was deleted: no read shows it any more
 	// Within are the rights of the agents whose subagent it is, of its parent first, as they were when
 	// a Task of it began: what one of them may not do, that Task may not. It is in what Tasks are pinned
 	// to alone.

@@ -520,7 +520,7 @@ var comments = map[string]string{
 	"Persona.AutonomyTier":                       "how far its Tasks may act by themselves",
 	"Persona.Budget":                             "Budget bounds each Task of the Persona, and Approvals says how its Tasks' writes are approved. Both are Wharf's own.",
 	"Persona.ContextPacks":                       "kept, and without effect",
-	"Persona.DeletedAt":                          "set on an agent that was deleted: no read shows it any more",
+	"Persona.DeletedAt":                          "set on one that was deleted: no read shows it any more",
 	"Persona.EntryWorkflow":                      "what runs its Tasks: PLUGIN, or PLUGIN#EXPORT",
 	"Persona.Evals":                              "kept, and without effect",
 	"Persona.Handoffs":                           "Handoffs are patterns of the Personas that its Tasks may hand work to; nil for all.",

@@ -16,6 +16,7 @@ import (
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/agent"
+	"github.com/wharf-dev/wharf/runtime/provider/web"
 )
 
 const aPeer = "the URL of an agent, or its name in the configuration"
@@ -78,7 +79,24 @@ func (p *peerFlags) peer(a *app, at string) (*agent.Peer, error) {
 	if err := p.addHeaders(a, &c, sameNode(u, node)); err != nil {
 		return nil, err
 	}
+	if sameNode(u, node) {
+		if err := a.trustPeer(node, &c); err != nil {
+			return nil, err
+		}
+	}
 	return agent.NewPeer(c)
+}
+
+// trustPeer has the node spoken with by what the flags say of TLS.
+func (a *app) trustPeer(node string, c *agent.Config) error {
+	config, err := a.trusts(node)
+	if err != nil || config == nil {
+		return err
+	}
+	over := web.Transport(web.Reach{Private: c.Private, PerHost: 8})
+	over.TLSClientConfig = config
+	c.Transport = over
+	return nil
 }
 
 // named takes from the configuration where an agent is.

@@ -37,6 +37,9 @@ func threeArgs(what string) cobra.PositionalArgs { return between(3, 3, what) }
 // someArgs wants at least one argument; what names them.
 func someArgs(what string) cobra.PositionalArgs { return between(1, anyNumber, what) }
 
+// oneOrTwoArgs wants one argument or two; what names them.
+func oneOrTwoArgs(what string) cobra.PositionalArgs { return between(1, 2, what) }
+
 // optionalArg allows one argument or none.
 func optionalArg(cmd *cobra.Command, args []string) error { return between(0, 1, "")(cmd, args) }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -31,7 +32,7 @@ Task, and what its plugin has made.`,
 		example: `  wharf artifact list --task task_01K0...
   wharf artifact get art_01K0...
   wharf artifact get art_01K0... --output report.pdf`,
-	}, a.artifactListCommand(), a.artifactShowCommand(), a.artifactGetCommand(), a.artifactDeleteCommand())
+	}, a.artifactListCommand(), a.artifactShowCommand(), a.artifactGetCommand(), a.artifactAddCommand(), a.artifactDeleteCommand())
 }
 
 func (a *app) artifactListCommand() *cobra.Command {
@@ -126,12 +127,51 @@ func (a *app) getArtifact(ctx context.Context, c *client.Client, id, file string
 	case file != "":
 		return a.keepArtifact(id, file, content)
 	case a.out.Terminal():
-		return a.showContent(id, content)
+		return a.showContent(id, self()+" artifact get "+id+" --output FILE", content)
 	}
 	if _, err := io.Copy(a.stdout, content); err != nil {
 		return fmt.Errorf("the content of %s is not complete: %w", id, err)
 	}
 	return nil
+}
+
+func (a *app) artifactAddCommand() *cobra.Command {
+	var workspace, session, task, name, media string
+	return a.node(page{
+		use:   "add FILE",
+		short: "Store a file as an Artifact",
+		long: `Add stores a file ("-" for standard input) as an Artifact, which Messages can refer to. It
+belongs to a Session or a Workspace.`,
+		example: "  wharf artifact add report.pdf --workspace ws_default\n  wharf artifact add - --session sess_01K0... --name notes.txt --media-type text/plain",
+		args:    oneArg("a file"),
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&workspace, "workspace", "", "the Workspace that it is of (default the first that the key sees)")
+			f.StringVar(&session, "session", "", "the Session that it is of")
+			f.StringVar(&task, "task", "", "the Task that it is of")
+			f.StringVar(&name, "name", "", "what it is called (default the file's name)")
+			f.StringVar(&media, "media-type", "", "what it is (default by the file's name)")
+		},
+	}, steps(func(ctx context.Context, c *client.Client, args []string) (err error) {
+		in, size := a.stdin, int64(0)
+		if args[0] != "-" {
+			f, info, err := openRegular(args[0])
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			in, size, name = f, info.Size(), cmp.Or(name, info.Name())
+		}
+		if session == "" && task == "" {
+			if workspace, err = workspaceOr(ctx, c, workspace); err != nil {
+				return err
+			}
+		}
+		doc, err := c.UploadArtifact(ctx, client.Upload{Name: name, MimeType: cmp.Or(media, mimeType(name)), WorkspaceID: workspace, SessionID: session, TaskID: task, Content: in, Size: size})
+		if err != nil {
+			return err
+		}
+		return a.print(doc.JSON, func() { a.showArtifact(&doc.Value) })
+	}))
 }
 
 // keptArtifact is what was written, as JSON.
@@ -154,12 +194,11 @@ func (a *app) keepArtifact(id, file string, content io.Reader) error {
 }
 
 // showContent shows content on a terminal, which must not be steered by it.
-func (a *app) showContent(id string, content io.Reader) error {
+func (a *app) showContent(id, elsewhere string, content io.Reader) error {
 	text, err := io.ReadAll(io.LimitReader(content, maxOnTerminal+1))
 	if err != nil {
 		return fmt.Errorf("the content of %s is not complete: %w", id, err)
 	}
-	elsewhere := self() + " artifact get " + id + " --output FILE"
 	switch {
 	case len(text) > maxOnTerminal:
 		return advise(fmt.Errorf("the content of %s has more than %s", id, show.Bytes(maxOnTerminal)), elsewhere)

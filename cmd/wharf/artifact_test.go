@@ -22,7 +22,7 @@ func TestContentOnATerminal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			err := (&app{stdout: &out}).showContent("art_1", strings.NewReader(c.content))
+			err := (&app{stdout: &out}).showContent("art_1", "elsewhere", strings.NewReader(c.content))
 			if c.refused == "" && (err != nil || out.String() != c.shown) {
 				t.Errorf("it shows %d bytes, %v, want %d", out.Len(), err, len(c.shown))
 			}

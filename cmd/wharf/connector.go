@@ -32,24 +32,35 @@ driven again. docs/connectors.md has the rest.`,
   wharf connector list
   wharf connector deadletters conn_01K0...
   wharf connector redrive conn_01K0... --all`,
-	}, a.connectorListCommand(), a.connectorGetCommand(), a.connectorCreateCommand(),
+	}, a.connectorListCommand(), a.connectorGetCommand(), a.connectorCreateCommand(), a.connectorUpdateCommand(), a.connectorDeleteCommand(),
 		a.connectorStatusCommand("pause", "Stop handling deliveries; they are kept meanwhile", abi.ConnectorPaused),
 		a.connectorStatusCommand("resume", "Handle deliveries again, and close the circuit breaker", abi.ConnectorActive),
 		a.connectorDeadLettersCommand(), a.connectorRedriveCommand(), a.connectorProvidersCommand(), a.connectorTestCommand())
 }
 
 func (a *app) connectorListCommand() *cobra.Command {
+	var urls bool
+	counts := list[abi.Connector]{
+		call:   gets("/v1/connectors"),
+		titles: []string{"CONNECTOR", "NAME", "PROVIDER", "STATUS", "RECEIVED", "AGAIN", "WAITING", "TASKS", "FAILED", "NEXT TICK"},
+		row:    connectorRow,
+	}
+	places := list[abi.Connector]{
+		call:   gets("/v1/connectors"),
+		titles: []string{"NAME", "PROVIDER", "URL"},
+		row: func(c *abi.Connector) []show.Cell {
+			return []show.Cell{{Text: cmp.Or(show.Cut(c.Name, 24), c.ID)}, {Text: c.Provider}, {Text: a.publicURL(c)}}
+		},
+	}
 	return a.node(page{
 		use:   "list",
 		short: "List the Connectors and what they have counted",
 		long: `List shows the Connectors that the key sees, newest first: what they have received,
-what came again, what waits, the Tasks they have made, and what was put aside.`,
-		example: "  wharf connector list\n  wharf connector list --json",
-	}, list[abi.Connector]{
-		call:   gets("/v1/connectors"),
-		titles: []string{"CONNECTOR", "NAME", "PROVIDER", "STATUS", "RECEIVED", "AGAIN", "WAITING", "TASKS", "FAILED", "NEXT TICK"},
-		row:    connectorRow,
-	})
+what came again, what waits, the Tasks they have made, and what was put aside. With --urls
+it shows the URL to enter at each provider, to keys that may write Connectors.`,
+		example: "  wharf connector list\n  wharf connector list --urls\n  wharf connector list --json",
+		flags:   func(f *pflag.FlagSet) { f.BoolVar(&urls, "urls", false, "show the URLs to enter at the providers") },
+	}, byFlag{&urls, places, counts})
 }
 
 func connectorRow(c *abi.Connector) []show.Cell {
@@ -88,7 +99,8 @@ func (a *app) connectorGetCommand() *cobra.Command {
 		use:   "get ID",
 		short: "Show a Connector",
 		long: `Get shows how a Connector takes deliveries in, what it has counted, and why it failed
-if it has. The public path is shown to keys that may write Connectors.`,
+if it has. The URL to enter at the provider is shown to keys that may write Connectors:
+it begins as --server does, by which the provider has to reach the node.`,
 		example: "  wharf connector get conn_01K0...\n  wharf connector get conn_01K0... --json",
 		args:    oneArg(aConnector),
 	}, a.connector(gets("/v1/connectors/{}")))
@@ -104,7 +116,7 @@ func (a *app) showConnector(c *abi.Connector) {
 	a.out.Line(c.ID, "  ", a.out.Paint(connectorStyle(c.Status), string(c.Status)), "  ", c.StatusReason)
 	a.out.Pairs([2]string{"name", c.Name}, [2]string{"provider", c.Provider}, [2]string{"workspace", c.WorkspaceID}, [2]string{"plugin", c.Plugin},
 		[2]string{"events", strings.Join(c.EventKinds, " ")}, [2]string{"persona", c.TargetPersonaID}, [2]string{"session", c.TargetSessionID},
-		[2]string{"public path", publicPath(c)}, [2]string{"signatures", asText(c.Auth)}, [2]string{"schedule", asText(c.Polling)},
+		[2]string{"url", a.publicURL(c)}, [2]string{"signatures", asText(c.Auth)}, [2]string{"schedule", asText(c.Polling)},
 		[2]string{"counted", fmt.Sprintf("%d received, %d again, %d refused, %d waiting, %d Tasks, %d put aside",
 			n.Received, n.Deduped, n.Rejected, n.Pending, n.Tasks, n.Failed)})
 	if len(c.Problems) > 0 {
@@ -115,14 +127,16 @@ func (a *app) showConnector(c *abi.Connector) {
 	}
 }
 
-func publicPath(c *abi.Connector) string {
+// publicURL is what is entered at a provider, where the node is reached by the URL that this command
+// has reached it by.
+func (a *app) publicURL(c *abi.Connector) string {
 	switch {
 	case c.Webhook == nil || !c.Webhook.Enabled:
 		return "closed"
 	case c.Webhook.Path == "":
 		return "open"
 	}
-	return c.Webhook.Path
+	return strings.TrimRight(a.serverURL(), "/") + c.Webhook.Path
 }
 
 func (a *app) connectorCreateCommand() *cobra.Command {
@@ -132,7 +146,7 @@ func (a *app) connectorCreateCommand() *cobra.Command {
 		short: "Make a Connector",
 		long: `Create makes a Connector from flags, or from a file in YAML or JSON ("-" for standard
 input) with the members of the route's body; flags count more. It prints the
-Connector, with the public path to enter at the provider when --webhook opens it.
+Connector, with the URL to enter at the provider when --webhook opens it.
 
 --secret names what signatures are checked with: a secret of the node's
 configuration or, with --vault, of a vault whose access names the Connector.`,
@@ -221,6 +235,112 @@ func overlay(to, by *abi.CreateConnectorRequest) {
 	if by.EventKinds != nil {
 		to.EventKinds = by.EventKinds
 	}
+}
+
+// connectorChange is what the flags of "connector update" say.
+type connectorChange struct {
+	file, name, persona, session, vault string
+	events, secrets                     []string
+	ordered, webhook                    bool
+	polling                             abi.Polling
+}
+
+func (n *connectorChange) flags(f *pflag.FlagSet) {
+	f.StringVarP(&n.file, "file", "f", "", "a file with what is to change, in YAML or JSON")
+	f.StringVar(&n.name, "name", "", "a name for people")
+	f.StringVar(&n.persona, "persona", "", "what its Tasks run as")
+	f.StringVar(&n.session, "session", "", "the Session of all its Tasks")
+	f.StringSliceVar(&n.events, "event", nil, "kinds of events that are wanted")
+	f.BoolVar(&n.ordered, "ordered", false, "begin a Task only when the one before of its thread has ended")
+	f.BoolVar(&n.webhook, "webhook", false, "open the public path; --webhook=false closes it")
+	f.StringSliceVar(&n.secrets, "secret", nil, "names of secrets that signatures are checked with")
+	f.StringVar(&n.vault, "vault", "", "the vault that has the secrets")
+	f.StringVar(&n.polling.Schedule, "schedule", "", "act by itself: five fields of cron, or @every 5m, @hourly, …")
+	f.StringVar(&n.polling.TimeZone, "timezone", "", "of the schedule")
+	f.StringVar(&n.polling.Export, "poll", "", "the plugin's export that polls")
+}
+
+// names are those of the flags.
+func (n *connectorChange) names() []string {
+	return []string{"file", "name", "persona", "session", "event", "ordered", "webhook", "secret", "vault", "schedule", "timezone", "poll"}
+}
+
+// request is what the file says, with what the flags say over it. now is the Connector as it is: of what
+// is replaced as a whole the rest stays.
+func (n *connectorChange) request(a *app, cmd *cobra.Command, now *abi.Connector) (req abi.UpdateConnectorRequest, err error) {
+	if n.file != "" {
+		if err := a.readManifest(n.file, &req); err != nil {
+			return req, err
+		}
+	}
+	flags := cmd.Flags()
+	req.Name, req.Ordered = cmp.Or(given(cmd, "name", &n.name), req.Name), cmp.Or(given(cmd, "ordered", &n.ordered), req.Ordered)
+	if flags.Changed("persona") {
+		req.TargetPersonaID = abi.ChangeTo(n.persona)
+	}
+	if flags.Changed("session") {
+		req.TargetSessionID = abi.ChangeTo(n.session)
+	}
+	if flags.Changed("event") {
+		req.EventKinds = n.events
+	}
+	if flags.Changed("webhook") {
+		req.Webhook = &abi.Webhook{Enabled: n.webhook}
+	}
+	if flags.Changed("secret") || flags.Changed("vault") {
+		auth := *cmp.Or(req.Auth, now.Auth, &abi.WebhookAuth{})
+		if flags.Changed("secret") {
+			auth.Secrets = n.secrets
+		}
+		if flags.Changed("vault") {
+			auth.VaultID = n.vault
+		}
+		req.Auth = &auth
+	}
+	if flags.Changed("schedule") || flags.Changed("timezone") || flags.Changed("poll") {
+		was := cmp.Or(req.Polling, now.Polling, &abi.Polling{})
+		req.Polling = &abi.Polling{Schedule: cmp.Or(n.polling.Schedule, was.Schedule), TimeZone: cmp.Or(n.polling.TimeZone, was.TimeZone), Export: cmp.Or(n.polling.Export, was.Export)}
+	}
+	return req, nil
+}
+
+func (a *app) connectorUpdateCommand() *cobra.Command {
+	var n connectorChange
+	return a.node(page{
+		use:   "update ID",
+		short: "Change a Connector",
+		long: `Update changes what the flags and the file name, and leaves the rest; flags count more. The
+file has the members of the route's body, which replace what they name as a whole.
+
+"wharf connector pause" and "resume" change whether it handles deliveries.`,
+		example: `  wharf connector update conn_01K0... --persona persona_agent
+  wharf connector update conn_01K0... --secret hook --vault vault_01K0...
+  wharf connector update conn_01K0... --webhook=false`,
+		args:  oneArg(aConnector),
+		flags: n.flags,
+		check: someFlag(n.names()...),
+	}, a.connector(func(cmd *cobra.Command, args []string) (call client.Call, err error) {
+		c, err := a.client()
+		if err != nil {
+			return call, err
+		}
+		doc, err := client.Do[abi.Connector](cmd.Context(), c, client.Get("/v1/connectors/{}", args[0]))
+		if err != nil {
+			return call, hint(err, abi.CodeResourceNotFound, "wharf connector list")
+		}
+		req, err := n.request(a, cmd, &doc.Value)
+		return client.Patch(req, "/v1/connectors/{}", args[0]), err
+	}))
+}
+
+func (a *app) connectorDeleteCommand() *cobra.Command {
+	return a.node(page{
+		use:     "delete ID",
+		short:   "Delete a Connector",
+		long:    "Delete deletes a Connector, closes its public path for ever, and drops the deliveries that it has\nnot handled. Tasks that it has made go on.",
+		example: "  wharf connector delete conn_01K0...",
+		args:    oneArg(aConnector),
+	}, a.gone("/v1/connectors/{}", "deleted", "wharf connector list"))
 }
 
 func (a *app) connectorStatusCommand(use, short string, status abi.ConnectorStatus) *cobra.Command {

@@ -16,17 +16,20 @@ import (
 	"github.com/wharf-dev/wharf/runtime/connector/signature"
 )
 
-// samples are what "wharf connector test" sends when nothing else is given.
+// samples are what "wharf connector test" sends when nothing else is given. {id} stands for the
+// delivery id, which some providers say in the body alone, and which makes each trial another to those whose
+// signature is of the body alone.
 var samples = map[string]struct {
 	header map[string]string
 	body   string
 }{
 	"github": {map[string]string{"X-GitHub-Event": "issues"},
-		`{"action":"opened","issue":{"number":1,"title":"A trial","body":"Sent by wharf connector test."},"repository":{"full_name":"wharf/trial"},"sender":{"login":"wharf"}}`},
-	"slack": {nil, `{"type":"event_callback","team_id":"T0","event":{"type":"message","channel":"C0","user":"U0","text":"Sent by wharf connector test.","ts":"1.0"}}`},
+		`{"action":"opened","issue":{"number":1,"title":"A trial, {id}","body":"Sent by wharf connector test."},"repository":{"full_name":"wharf/trial"},"sender":{"login":"wharf"}}`},
+	"slack": {nil, `{"type":"event_callback","event_id":"{id}","team_id":"T0","event":{"type":"message","channel":"C0","user":"U0","text":"Sent by wharf connector test.","ts":"1.0"}}`},
 	"cloudevents": {map[string]string{"Content-Type": "application/cloudevents+json"},
-		`{"specversion":"1.0","id":"trial","source":"/wharf","type":"dev.wharf.trial","data":{"text":"Sent by wharf connector test."}}`},
-	"": {nil, `{"text":"Sent by wharf connector test."}`},
+		`{"specversion":"1.0","id":"{id}","source":"/wharf","type":"dev.wharf.trial","data":{"text":"Sent by wharf connector test."}}`},
+	"stripe": {nil, `{"id":"{id}","object":"event","type":"charge.succeeded","data":{"object":{"description":"Sent by wharf connector test."}}}`},
+	"":       {nil, `{"text":"Sent by wharf connector test."}`},
 }
 
 func (a *app) connectorTestCommand() *cobra.Command {
@@ -39,7 +42,7 @@ func (a *app) connectorTestCommand() *cobra.Command {
 standard input). With --secret-env it is signed with the value of that environment
 variable and sent to the public path, which must be open; else the key that the
 command uses stands for the signature. Sent again under the same --id, it is
-recognized.`,
+recognized ("deduped"). Slack and Stripe have the id in the body: a file says its own.`,
 		example: `  wharf connector test conn_01K0...
   wharf connector test conn_01K0... --secret-env HOOK --file push.json -H "X-GitHub-Event: push"`,
 		args: oneArg(aConnector),
@@ -68,7 +71,12 @@ recognized.`,
 		if err != nil {
 			return err
 		}
-		return a.print(got.JSON, func() { a.out.Line(got.Value.Status, "  ", got.Value.DeliveryID, "  ", got.Value.ID) })
+		return a.print(got.JSON, func() {
+			a.out.Line(got.Value.Status, "  ", got.Value.DeliveryID, "  ", got.Value.ID)
+			if got.Value.Status == "deduped" {
+				a.out.Line("  a delivery with this id was taken before, and this one changes nothing: give another --id, or a --file whose id is another")
+			}
+		})
 	}))
 }
 
@@ -98,10 +106,11 @@ func (a *app) trial(c *abi.Connector, file, id string, headers []string) (*trial
 	if !known {
 		sample = samples[""]
 	}
-	t := &trial{path: client.DeliveriesPath(c.ID), id: id, header: map[string]string{"Content-Type": "application/json"}, body: []byte(sample.body)}
+	t := &trial{path: client.DeliveriesPath(c.ID), id: id, header: map[string]string{"Content-Type": "application/json"}}
 	if t.id == "" {
 		t.id = "trial-" + strings.ReplaceAll(time.Now().UTC().Format("20060102T150405.000000000"), ".", "-")
 	}
+	t.body = []byte(strings.ReplaceAll(sample.body, "{id}", t.id))
 	for name, value := range sample.header {
 		t.header[name] = value
 	}

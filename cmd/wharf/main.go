@@ -20,26 +20,33 @@ func main() { os.Exit(run()) }
 
 // run is the whole program; its result is the exit code.
 func run() int {
-	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Getenv, environ: os.Environ()}
-	ctx, stop := interruptible()
+	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Getenv, environ: os.Environ(), hangup: &hangup{signals: make(chan os.Signal, 2)}}
+	ctx, stop := interruptible(a.hangup)
 	defer stop()
 	return a.execute(ctx, os.Args[1:])
 }
 
 // interruptible returns a context that SIGINT, SIGTERM and the closing of the
-// terminal end. The second signal ends the process at once.
-func interruptible() (context.Context, func()) {
+// terminal end. The second signal ends the process at once. SIGHUP is none of them where
+// somebody is told of it instead.
+func interruptible(h *hangup) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	signals := make(chan os.Signal, 2)
+	signals := h.signals
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		signal.Notify(signals, syscall.SIGHUP)
 	}
 	go func() {
-		<-signals
-		cancel(errInterrupted)
-		<-signals
-		os.Exit(exitInterrupted)
+		for ended := false; ; {
+			if s := <-signals; h.taken(s) {
+				continue
+			}
+			if ended {
+				os.Exit(exitInterrupted)
+			}
+			ended = true
+			cancel(errInterrupted)
+		}
 	}()
 	return ctx, func() { cancel(nil) }
 }
@@ -53,10 +60,12 @@ type app struct {
 	environ        []string
 
 	server, apiKey string
+	trust          trust
 	color          string
 	json           bool
 	args           []string // of the command line
 
+	hangup  *hangup // nil where no signals come
 	out     *show.Screen
 	started bool // a command was found, and its flags and arguments are sound
 }
@@ -100,7 +109,7 @@ Start with "wharf demo": it shows all of that in a few seconds.`,
 		&cobra.Group{ID: "data", Title: "Look after a node:"},
 	)
 	a.add(cmd, "start", a.demoCommand(), a.serveCommand())
-	a.add(cmd, "client", a.agentCommand(), a.harnessCommand(), a.taskCommand(), a.artifactCommand(), a.sessionCommand(), a.inboxCommand(), a.holdCommand(), a.keyCommand(), a.tokenCommand(), a.vaultCommand(), a.personaCommand(), a.quotaCommand(), a.connectorCommand(), a.webhookCommand(), a.toolServerCommand(), a.mcpCommand(), a.acpCommand(), a.a2aCommand())
+	a.add(cmd, "client", a.agentCommand(), a.harnessCommand(), a.taskCommand(), a.artifactCommand(), a.sessionCommand(), a.branchCommand(), a.eventCommand(), a.inboxCommand(), a.workspaceCommand(), a.fileCommand(), a.memoryCommand(), a.holdCommand(), a.keyCommand(), a.tokenCommand(), a.vaultCommand(), a.personaCommand(), a.quotaCommand(), a.nodeCommand(), a.connectorCommand(), a.webhookCommand(), a.toolServerCommand(), a.mcpCommand(), a.acpCommand(), a.a2aCommand())
 	a.add(cmd, "proof", a.receiptCommand(), a.exportCommand(), a.confine(a.verifyCommand()), a.confine(a.testCommand()))
 	a.add(cmd, "data", a.configCommand(), a.pluginCommand(), a.skillCommand(), a.doctorCommand(), a.backupCommand(), a.restoreCommand())
 	cmd.AddCommand(a.versionCommand(), a.explainCommand(), exitCodesTopic())
@@ -134,21 +143,25 @@ func (a *app) remote(cmd *cobra.Command) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&a.server, "server", "", "URL of the node (or WHARF_SERVER; default "+client.DefaultServer+")")
 	flags.StringVar(&a.apiKey, "api-key", "", "API key (or WHARF_API_KEY, which other users of the machine cannot see)")
+	a.trust.flags(flags)
 	return cmd
 }
 
 // client returns a client for the node that flags and environment name.
 func (a *app) client() (*client.Client, error) {
-	c, err := client.New(a.serverURL(), a.key())
-	if err != nil {
-		return nil, &usageError{err}
-	}
-	if a.key() == "" {
+	c, err := a.keyless()
+	if err == nil && a.key() == "" {
 		return nil, errNoKey
 	}
-	return c, nil
+	return c, err
 }
 
+// keyless is [app.client] for what needs no key.
+func (a *app) keyless() (*client.Client, error) {
+	return a.dial(a.serverURL(), a.key())
+}
+
+// serverURL is where the node is that flags and environment name.
 func (a *app) serverURL() string {
 	return cmp.Or(a.server, a.env("WHARF_SERVER"), client.DefaultServer)
 }

@@ -71,9 +71,9 @@ func (a *app) warn(who string) func(error) {
 
 // embedded passes messages to a node that answers, or else to one of its own.
 func (a *app) embedded(ctx context.Context, s *settingFlags, pass func(context.Context, *client.Client) error) (err error) {
-	there, err := client.New(a.serverURL(), a.key())
+	there, err := a.keyless()
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	if there.Answers(ctx) {
 		if a.key() == "" {

@@ -33,7 +33,7 @@ models and Personas, and a budget, say the rest (docs/policy.md).`,
   wharf persona clone persona_01K0... bold
   wharf persona retire persona_01K0...`,
 	}, a.personaListCommand(), a.personaGetCommand(), a.personaCreateCommand(), a.personaUpdateCommand(), a.personaCloneCommand(),
-		a.personaRenameCommand(),
+		a.personaRenameCommand(), a.personaDeleteCommand(), a.personaSkillsCommand(), a.personaOfferCommand(), a.personaUpdateOfferCommand(),
 		a.personaRetireCommand("retire", "Let no new Task or Session name a Persona", "Tasks that have begun go on, and can be replayed. The Persona is still shown.", true),
 		a.personaRetireCommand("reinstate", "Let Tasks and Sessions name a Persona again", "It is as it was before it was retired, with the versions that it had.", false))
 }
@@ -228,6 +228,21 @@ func (a *app) personaRetireCommand(use, short, more string, retired bool) *cobra
 	}, a.persona(a.ofPersona(sends(func(args []string) client.Call {
 		return client.Patch(abi.UpdatePersonaRequest{Retired: &retired}, "/v1/personas/{}", args[0])
 	}))))
+}
+
+func (a *app) personaDeleteCommand() *cobra.Command {
+	return a.node(page{
+		use:   "delete ID",
+		short: "Delete a Persona",
+		long: `Delete deletes a Persona: no new Task, Session or Connector names it then. Tasks that were
+taken go on to their end, and what was recorded can still be replayed, exported and
+verified. A deletion is not taken back: "wharf persona retire" is.
+
+One that comes with a plugin of the node would come again, and is not deleted, nor is one
+that a Connector, a harness or a Skill names: the node says which.`,
+		example: "  wharf persona delete persona_01K0...",
+		args:    oneArg("the id of a Persona (see \"wharf persona list\")"),
+	}, a.gone("/wharf/v1/personas/{}", "deleted", "wharf persona list"))
 }
 
 // maxManifest is the largest file that describes a resource, in bytes.

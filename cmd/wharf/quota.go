@@ -25,7 +25,7 @@ tasks, and concurrent ones. What is used is counted from the log.`,
 		example: `  wharf quota create --scope tenant --limit usd=20 --window 24h
   wharf quota update quota_01K0... --limit usd=50
   wharf quota list`,
-	}, a.quotaListCommand(), a.quotaCreateCommand(), a.quotaUpdateCommand())
+	}, a.quotaListCommand(), a.quotaShowCommand(), a.quotaCreateCommand(), a.quotaUpdateCommand())
 }
 
 func (a *app) quotaListCommand() *cobra.Command {
@@ -39,6 +39,20 @@ func (a *app) quotaListCommand() *cobra.Command {
 		titles: []string{"QUOTA", "SCOPE", "OF", "USED", "KIND", "RESETS", "EXHAUSTED"},
 		row:    quotaRow,
 	})
+}
+
+func (a *app) quotaShowCommand() *cobra.Command {
+	return a.node(page{
+		use:     "show ID",
+		short:   "Show a quota and what is used of it",
+		long:    "Show shows whose Tasks a quota bounds, what is used of each limit, and when it begins anew.",
+		example: "  wharf quota show quota_01K0...\n  wharf quota show quota_01K0... --json",
+		args:    oneArg("the id of a quota (see \"wharf quota list\")"),
+	}, ask[abi.Quota]{call: gets("/v1/quotas/{}"), tips: absent("wharf quota list"), text: func(q *abi.Quota) {
+		row := quotaRow(q)
+		a.out.Line(q.ID, "  ", row[4].Text)
+		a.out.Pairs([2]string{"scope", row[1].Text}, [2]string{"of", row[2].Text}, [2]string{"used", row[3].Text}, [2]string{"begins anew", row[5].Text}, [2]string{"exhausted", row[6].Text})
+	}})
 }
 
 func quotaRow(q *abi.Quota) []show.Cell {

@@ -39,6 +39,10 @@ code 0. What cannot be stopped within ten seconds more is left to the end of the
 process, and the code is 1. A second signal ends it at once; nothing that was
 acknowledged is lost by either.
 
+SIGHUP has it read its configuration again, where no terminal is attached to it: the
+log's level and what plugins are granted hold at once, and the log names what takes
+effect at the next start. Where anything is wrong, nothing changes.
+
 Without tls.cert or acme.domains it speaks plain HTTP: keep that on loopback, or
 behind a proxy that ends TLS.
 The node logs to standard error. All settings: "wharf config init" and
@@ -52,7 +56,7 @@ docs/configuration.md.`,
 		if err != nil {
 			return err
 		}
-		return a.serve(cmd.Context(), eff, debug)
+		return a.serve(cmd.Context(), eff, func() (*config.Effective, error) { return s.load(a) }, debug)
 	})
 	s.register(cmd.Flags())
 	cmd.Flags().StringVar(&debug, "debug-listen", "", "loopback address to serve profiles on")
@@ -60,14 +64,17 @@ docs/configuration.md.`,
 	return cmd
 }
 
-func (a *app) serve(ctx context.Context, eff *config.Effective, debug string) error {
+// serve runs a node; load reads its configuration again.
+func (a *app) serve(ctx context.Context, eff *config.Effective, load func() (*config.Effective, error), debug string) error {
 	c := eff.Config
 	key := a.env("WHARF_API_KEY")
 	if key != "" && len(key) < tenancy.MinKeyLen {
 		return advise(usagef("WHARF_API_KEY has %d characters; a node's key needs at least %d", len(key), tenancy.MinKeyLen),
 			"export WHARF_API_KEY=$(openssl rand -hex 32)")
 	}
-	log := a.logger(c.Log)
+	level := &slog.LevelVar{}
+	level.Set(c.Log.Level)
+	log := a.loggerAt(c.Log, level)
 	for _, warning := range eff.Warnings {
 		log.Warn("the configuration: " + warning)
 	}
@@ -87,6 +94,7 @@ func (a *app) serve(ctx context.Context, eff *config.Effective, debug string) er
 			return errors.Join(err, n.Close())
 		}
 	}
+	a.reloads(ctx, &reloading{load: load, began: eff, now: eff, regrant: n.Regrant, level: level, log: log})
 	a.announce(n, c, log)
 	go func() {
 		if err := n.Warm(ctx); err != nil && ctx.Err() == nil {
@@ -173,8 +181,11 @@ func (a *app) showKey(n *node.Node) {
 }
 
 // logger returns the node's logger, on standard error.
-func (a *app) logger(c config.Log) *slog.Logger {
-	options := &slog.HandlerOptions{Level: c.Level}
+func (a *app) logger(c config.Log) *slog.Logger { return a.loggerAt(c, c.Level) }
+
+// loggerAt is [app.logger] for a level that may change.
+func (a *app) loggerAt(c config.Log, level slog.Leveler) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level}
 	text := c.Format == "text" || c.Format == "auto" && show.NewScreen(a.stderr, "never", a.env).Terminal()
 	return slog.New(handler(a.stderr, text, options))
 }

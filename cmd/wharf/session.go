@@ -35,7 +35,7 @@ docs/sessions.md, docs/inbox.md and docs/live-sessions.md have the rest.`,
 			"A Session that is not paused stays as it is, and the command fails."),
 		a.sessionStateCommand("close", "End a Session: it takes no more Tasks and Messages", "/v1/sessions/{}/close",
 			"What it has stays readable. A Session that is closed cannot be opened again; fork it."),
-		a.sessionForkCommand(), a.sessionDeleteCommand()}, a.sessionInboxCommands(), a.sessionLiveCommands())...)
+		a.sessionForkCommand(), a.sessionDeleteCommand()}, a.sessionTalkCommands(), a.sessionInboxCommands(), a.sessionLiveCommands())...)
 }
 
 func (a *app) sessionListCommand() *cobra.Command {

@@ -29,7 +29,7 @@ a workspace, in versions. docs/skills-bundles.md has the rest.
   wharf task submit "Fill in the form" --persona persona_agent --skill-bundle my-skill
   wharf skill upgrade my-skill my-skill --changelog "Reads tables, too."
   wharf skill rollback my-skill 1.0.0`,
-	}, a.skillValidateCommand(), a.skillInstallCommand(), a.skillListCommand(), a.skillVersionsCommand(), a.skillUpgradeCommand(), a.skillRollbackCommand(),
+	}, a.skillValidateCommand(), a.skillInstallCommand(), a.skillListCommand(), a.skillShowCommand(), a.skillUpdateCommand(), a.skillVersionsCommand(), a.skillUpgradeCommand(), a.skillRollbackCommand(),
 		a.skillDownloadCommand(), a.skillUninstallCommand())
 }
 

@@ -172,6 +172,55 @@ func (a *app) showChangedSkill(doc client.Doc[changedSkill], err error) error {
 	})
 }
 
+func (a *app) showBundle(doc client.Doc[abi.SkillBundle], err error) error {
+	if err != nil {
+		return err
+	}
+	b := &doc.Value
+	return a.print(doc.JSON, func() {
+		a.out.Line(b.ID, "  ", b.Name, " ", b.Version)
+		a.out.Pairs([2]string{"title", b.DisplayTitle}, [2]string{"description", show.OneLine(b.Description)}, [2]string{"category", string(b.Category)},
+			[2]string{"workspace", b.WorkspaceID}, [2]string{"changed", stamp(b.UpdatedAt)})
+	})
+}
+
+func (a *app) skillShowCommand() *cobra.Command {
+	return a.bundled(page{
+		use:     "show BUNDLE",
+		short:   "Show a skill bundle that is installed",
+		long:    "Show shows what a bundle is for, and the version of it that Tasks are given.",
+		example: "  wharf skill show pdf-forms\n  wharf skill show pdf-forms --json",
+		args:    oneArg(aSkillBundle),
+	}, func(ctx context.Context, c *client.Client, id string, _ []string) error {
+		return a.showBundle(client.Do[abi.SkillBundle](ctx, c, client.Get(oneSkillBundle, id)))
+	})
+}
+
+func (a *app) skillUpdateCommand() *cobra.Command {
+	var title, category string
+	return a.bundled(page{
+		use:     "update BUNDLE",
+		short:   "Change what people are told of a skill bundle",
+		long:    "Update changes what a bundle is called and where it is said to come from. \"wharf skill upgrade\"\ninstalls another version of what is in it.",
+		example: "  wharf skill update pdf-forms --title \"Forms in PDF\"",
+		args:    oneArg(aSkillBundle),
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&title, "title", "", "what people call it")
+			f.StringVar(&category, "category", "", "where it comes from: user, plugin, builtin or organization")
+		},
+		check: someFlag("title", "category"),
+	}, func(ctx context.Context, c *client.Client, id string, _ []string) error {
+		var req abi.UpdateSkillBundleRequest
+		if title != "" {
+			req.DisplayTitle = &title
+		}
+		if category != "" {
+			req.Category = (*abi.SkillCategory)(&category)
+		}
+		return a.showBundle(client.Do[abi.SkillBundle](ctx, c, client.Patch(req, oneSkillBundle, id)))
+	})
+}
+
 func (a *app) skillUpgradeCommand() *cobra.Command {
 	var changelog string
 	return a.bundled(page{

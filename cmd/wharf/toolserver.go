@@ -26,7 +26,7 @@ docs/tools.md has the rest.`,
 		example: `  wharf tool-server create weather --url https://tools.example/mcp --header "X-Key: $KEY"
   wharf tool-server ping tsrv_01K0...
   wharf tool-server list`,
-	}, a.toolServerListCommand(), a.toolServerCreateCommand(), a.toolServerUpdateCommand(), a.toolServerPingCommand(),
+	}, a.toolServerListCommand(), a.toolServerShowCommand(), a.toolServerCreateCommand(), a.toolServerUpdateCommand(), a.toolServerPingCommand(),
 		a.toolServerToolsCommand(), a.toolServerResourcesCommand(), a.toolServerPromptsCommand(), a.toolServerReadCommand(), a.toolServerPromptCommand(),
 		a.toolServerRemoveCommand())
 }
@@ -45,6 +45,20 @@ func (a *app) toolServerListCommand() *cobra.Command {
 				{Text: strings.Join(s.Headers, ", ")}, {Text: strings.Join(s.Plugins, " ")}}
 		},
 	})
+}
+
+func (a *app) toolServerShowCommand() *cobra.Command {
+	return a.node(page{
+		use:     "show ID",
+		short:   "Show a server of tools that was added",
+		long:    "Show shows where a server is, who may use its tools, and what is said of them. The values of\nheaders are shown to nobody.",
+		example: "  wharf tool-server show tsrv_01K0...\n  wharf tool-server show tsrv_01K0... --json",
+		args:    oneArg(aToolServer),
+	}, ask[abi.ToolServer]{call: gets("/wharf/v1/tool-servers/{}"), tips: absent("wharf tool-server list"), text: func(s *abi.ToolServer) {
+		a.out.Line(s.ID, "  ", s.Name)
+		a.out.Pairs([2]string{"url", s.URL}, [2]string{"workspace", s.WorkspaceID}, [2]string{"description", show.OneLine(s.Description)},
+			[2]string{"headers", strings.Join(s.Headers, ", ")}, [2]string{"plugins", strings.Join(s.Plugins, " ")}, [2]string{"made", stamp(s.CreatedAt)})
+	}})
 }
 
 // serverFlags are the flags of what is said of a server.

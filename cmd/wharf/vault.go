@@ -29,7 +29,7 @@ is the vault's access policy: without one, nobody.`,
 		example: `  wharf vault create --persona "persona_agent"
   wharf vault set vault_01K0... crm --host crm.example.com
   wharf vault list vault_01K0...`,
-	}, a.vaultListCommand(), a.vaultCreateCommand(), a.vaultSetCommand(), a.vaultRemoveCommand(),
+	}, a.vaultListCommand(), a.vaultShowCommand(), a.vaultCreateCommand(), a.vaultUpdateCommand(), a.vaultSetCommand(), a.vaultRemoveCommand(),
 		a.vaultRotateCommand())
 }
 
@@ -114,6 +114,84 @@ files, as the settings vaults.env and vaults.files say.`,
 		},
 		text: func(v *abi.Vault) { a.out.Line(v.ID) },
 	})
+}
+
+func (a *app) showVault(v *abi.Vault) {
+	row := vaultRow(v)
+	access := v.Access
+	if access == nil {
+		access = &abi.VaultAccess{}
+	}
+	a.out.Line(v.ID, "  ", v.Provider)
+	a.out.Pairs([2]string{"workspace", row[2].Text}, [2]string{"for", row[3].Text}, [2]string{"personas", strings.Join(access.Personas, " ")},
+		[2]string{"connectors", strings.Join(access.Connectors, " ")}, [2]string{"made", stamp(v.CreatedAt)}, [2]string{"changed", stamp(v.UpdatedAt)})
+}
+
+func (a *app) vaultShowCommand() *cobra.Command {
+	return a.node(page{
+		use:     "show ID",
+		short:   "Show a vault and who may use it",
+		long:    "Show shows what a vault is for, and whose Tasks and which Connectors may use its secrets.\n\"wharf vault list ID\" lists these, without their values.",
+		example: "  wharf vault show vault_01K0...\n  wharf vault show vault_01K0... --json",
+		args:    oneArg(aVault),
+	}, ask[abi.Vault]{call: gets("/v1/vaults/{}"), text: a.showVault, tips: absent("wharf vault list")})
+}
+
+func (a *app) vaultUpdateCommand() *cobra.Command {
+	var capabilities, personas, connectors []string
+	return a.node(page{
+		use:   "update ID",
+		short: "Change who may use a vault, and for what",
+		long: `Update replaces the lists that the flags name, and leaves the others as they are. An empty
+list lets nobody use the vault's secrets.
+
+A Connector that checks signatures with a secret of a vault has to be named by the vault:
+make the vault and its secret, then the Connector, and then name that here.`,
+		example: `  wharf vault update vault_01K0... --connector conn_01K0...
+  wharf vault update vault_01K0... --persona persona_agent,persona_digest --connector ""`,
+		args: oneArg(aVault),
+		flags: func(f *pflag.FlagSet) {
+			f.StringSliceVar(&capabilities, "capability", nil, "what the vault is for: read, write, sign")
+			f.StringSliceVar(&personas, "persona", nil, "Personas whose Tasks may use its secrets")
+			f.StringSliceVar(&connectors, "connector", nil, "Connectors that may check signatures with its secrets")
+		},
+		check: someFlag("capability", "persona", "connector"),
+	}, ask[abi.Vault]{
+		call: func(cmd *cobra.Command, args []string) (call client.Call, err error) {
+			req := abi.UpdateVaultRequest{Capabilities: capabilities}
+			if cmd.Flags().Changed("persona") || cmd.Flags().Changed("connector") {
+				req.Access, err = a.accessOf(cmd.Context(), args[0])
+			}
+			if err != nil {
+				return call, err
+			}
+			if cmd.Flags().Changed("persona") {
+				req.Access.Personas = personas
+			}
+			if cmd.Flags().Changed("connector") {
+				req.Access.Connectors = connectors
+			}
+			return client.Patch(req, "/wharf/v1/vaults/{}", args[0]), nil
+		},
+		text: a.showVault,
+		tips: absent("wharf vault list"),
+	})
+}
+
+// accessOf returns who may use a vault; nobody where it says nothing.
+func (a *app) accessOf(ctx context.Context, id string) (*abi.VaultAccess, error) {
+	c, err := a.client()
+	if err != nil {
+		return nil, err
+	}
+	doc, err := client.Do[abi.Vault](ctx, c, client.Get("/v1/vaults/{}", id))
+	if err != nil {
+		return nil, hint(err, abi.CodeResourceNotFound, "wharf vault list")
+	}
+	if doc.Value.Access == nil {
+		return &abi.VaultAccess{}, nil
+	}
+	return doc.Value.Access, nil
 }
 
 func (a *app) vaultSetCommand() *cobra.Command {

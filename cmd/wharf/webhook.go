@@ -32,7 +32,7 @@ a dead letter, and can be driven again. docs/webhooks.md has the rest.`,
   wharf webhook list
   wharf webhook deliveries hook_01K0... --status dead
   wharf webhook redrive hook_01K0... --all`,
-	}, a.webhookListCommand(), a.webhookShowCommand(), a.webhookCreateCommand(),
+	}, a.webhookListCommand(), a.webhookShowCommand(), a.webhookCreateCommand(), a.webhookUpdateCommand(),
 		a.webhookStatusCommand("pause", "Send a Webhook nothing; what it wants is kept meanwhile", abi.WebhookPaused),
 		a.webhookStatusCommand("resume", "Send a Webhook what it wants again", abi.WebhookActive),
 		a.webhookDeleteCommand(), a.webhookRotateCommand(), a.webhookTestCommand(), a.webhookDeliveriesCommand(), a.webhookRedriveCommand())
@@ -141,6 +141,32 @@ that its deliveries are signed with. The secret is not shown again.`,
 			req.Status = abi.WebhookPaused
 		}
 		return client.Post(req, webhooks), err
+	}))
+}
+
+func (a *app) webhookUpdateCommand() *cobra.Command {
+	var url, description, session, task, persona string
+	var events []string
+	var headers map[string]string
+	return a.node(page{
+		use:     "update ID",
+		short:   "Change a Webhook",
+		long:    "Update changes what the flags name, and leaves the rest: events and headers as a whole. An empty\nSession, Task or Persona takes away what was there.",
+		example: "  wharf webhook update hook_01K0... --url https://receiver.example/new\n  wharf webhook update hook_01K0... --event task.failed --persona \"\"",
+		args:    oneArg(aWebhook),
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&url, "url", "", "the URL of the receiver")
+			f.StringVar(&description, "description", "", "words for people")
+			f.StringSliceVar(&events, "event", nil, "kinds of events, or how they begin and *")
+			f.StringVar(&session, "session", "", "events of this Session only")
+			f.StringVar(&task, "task", "", "events of this Task only")
+			f.StringVar(&persona, "persona", "", "events of this Persona's Tasks only")
+			f.StringToStringVar(&headers, "header", nil, "headers that deliveries carry besides, NAME=VALUE")
+		},
+		check: someFlag("url", "description", "event", "session", "task", "persona", "header"),
+	}, a.webhook(func(cmd *cobra.Command, args []string) (client.Call, error) {
+		return client.Patch(abi.UpdateWebhookRequest{URL: given(cmd, "url", &url), Description: given(cmd, "description", &description), Events: events,
+			SessionID: changed(cmd, "session", session), TaskID: changed(cmd, "task", task), PersonaID: changed(cmd, "persona", persona), Headers: headers}, oneWebhook, args[0]), nil
 	}))
 }
 

@@ -18,6 +18,7 @@ type resourcesCore interface {
 	CreatePersona(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreatePersonaRequest) (desk.Doc, error)
 	ClonePersona(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.ClonePersonaRequest) (desk.Doc, error)
 	UpdatePersona(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdatePersonaRequest) (desk.Doc, error)
+	DeletePersona(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
 	PersonaVersions(ctx context.Context, c *desk.Caller, id string, p desk.Page) (desk.DocList, error)
 	CreateSkill(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreateSkillRequest) (desk.Doc, error)
 	UpdateSkill(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdateSkillRequest) (desk.Doc, error)
@@ -76,6 +77,11 @@ func (a *API) ClonePersona(ctx context.Context, c *Caller, r *Write, id string, 
 // that have begun keep theirs.
 func (a *API) UpdatePersona(ctx context.Context, c *Caller, r *Write, id string, req abi.UpdatePersonaRequest) (View, error) {
 	return a.to(ctx, c).view(a.core.UpdatePersona(ctx, c, r, id, req))
+}
+
+// DeletePersona deletes a Persona: nothing new may name it. Tasks that were taken go on.
+func (a *API) DeletePersona(ctx context.Context, c *Caller, r *Write, id string) error {
+	return a.core.DeletePersona(ctx, c, r, id)
 }
 
 // PersonaVersions lists the versions of a Persona, newest first: each as it was

@@ -65,6 +65,9 @@ var fixtures = map[string]func(n *node, t *testing.T) string{
 	"skill_id": func(n *node, t *testing.T) string {
 		return n.do(t, "POST", "/wharf/v1/skills", object{"persona_id": "persona_echo", "name": "s", "description": "d"}).want(201).id()
 	},
+	"persona_id": func(n *node, t *testing.T) string {
+		return n.do(t, "POST", "/v1/personas", bodies["createPersona"]).want(201).id()
+	},
 	"memory_id": func(n *node, t *testing.T) string {
 		session := n.session(t)
 		n.submit(t, session, "persona_keep", header("Prefer", "wait=30")).want(200)

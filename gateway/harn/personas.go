@@ -1,6 +1,8 @@
 package harn
 
 import (
+	"github.com/valyala/fasthttp"
+
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/gateway/api"
@@ -23,6 +25,9 @@ func (a *Adapter) personaRoutes() []gateway.Route {
 			change(a, "persona_id", statusCreated, a.core.ClonePersona)).
 			doc("It has the policy that the other has now, versions of its own from `1` on, and none of its Memories. It belongs where the other does, or to the Workspace that `workspace_id` names: "+
 				"the other must be one that may be used there."),
+		write(fasthttp.MethodDelete, "/wharf/v1/personas/{persona_id}", "deletePersona", tag, writes, "", "", "Delete a Persona", statusNoContent, a.deletePersona).bodyless().
+			doc("Nothing new may name it then. Tasks that were taken go on, and what was recorded stays. 409 for one that comes with a plugin of the node, for an agent, "+
+				"and while a Connector, a harness or a Skill of clients names it; the message names them."),
 		unversioned(read("/wharf/v1/personas/{persona_id}/versions", "listPersonaVersions", tag, reads, "Persona",
 			"List the versions of a Persona, newest first", a.personaVersions).list()),
 	)
@@ -60,6 +65,18 @@ func (a *Adapter) updatePersona(r *gateway.Request) error {
 		return err
 	}
 	return a.send(r, statusOK, doc)
+}
+
+func (a *Adapter) deletePersona(r *gateway.Request) error {
+	retry, err := r.Retry(nil)
+	if err != nil {
+		return err
+	}
+	if err := a.core.DeletePersona(r.Context(), r.Caller, retry, r.PathValue("persona_id")); err != nil {
+		return err
+	}
+	r.Send(statusNoContent, nil)
+	return nil
 }
 
 func (a *Adapter) personaVersions(r *gateway.Request) error {

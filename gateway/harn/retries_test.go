@@ -255,6 +255,7 @@ func retried(t *testing.T, n *node) []*keyed {
 	add("updatePersona", "PATCH", "/v1/personas/"+other, object{"description": "e"}).after = func(n *node, t *testing.T) {
 		n.do(t, "PATCH", "/v1/personas/"+other, object{"description": "f"}).want(200)
 	}
+	add("deletePersona", "DELETE", "/wharf/v1/personas/"+made("/v1/personas", persona("three")), nil)
 	fact := func() object {
 		return object{"scope": "workspace", "owner_id": tenancy.DefaultWorkspace, "content": "a fact", "provenance": object{}, "visibility": "internal"}
 	}

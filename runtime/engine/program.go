@@ -41,7 +41,7 @@ func (e *Engine) fixProgram(ctx context.Context, t *task) {
 // newPrograms makes what fixes what Tasks run.
 func (e *Engine) newPrograms() *programs.Fixer {
 	resolve := func(ctx context.Context, plugin string) (string, error) { return e.modules.Resolve(ctx, plugin) }
-	return programs.NewFixer(programs.Parts{Resolve: resolve, Pinned: e.pinned, PersonaIn: e.PersonaIn, RunsAs: e.RunsAs,
+	return programs.NewFixer(programs.Parts{Resolve: resolve, Pinned: e.pinned, PersonaOf: e.PersonaOf, RunsAs: e.RunsAs,
 		Workflow: e.PollWorkflow, Skill: e.SkillOf, Skills: e.SkillsFor, Limits: e.config.limitsFor, Entropy: e.entropy,
 		Runs: e.runs, Rewriter: e.rewriter})
 }

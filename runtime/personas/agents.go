@@ -150,16 +150,12 @@ func (k *Keeper) removeAgent(ctx context.Context, c *desk.Caller, idem *storage.
 		if err != nil {
 			return desk.Doc{}, err
 		}
-		gone := of.Persona
-		gone.DeletedAt = abi.At(k.parts.Now())
-		gone.RetiredAt, gone.UpdatedAt = gone.DeletedAt, gone.DeletedAt
-		freed, err := k.rename(ctx, c.Tenant, &of.Persona, &gone)
+		gone := k.gone(of.Persona)
+		freed, err := k.rename(ctx, c.Tenant, &of.Persona, gone)
 		if err != nil {
 			return desk.Doc{}, err
 		}
-		rec := updated(&gone, &of.res)
-		rec.Kind = abi.EventPersonaDeleted
-		records, others = append(records, rec), append(append(others, freed...), with...)
+		records, others = append(records, removed(gone, &of.res)), append(append(others, freed...), with...)
 	}
 	doc, err := k.parts.Desk.Commit(c, "", workspace, idem, desk.StatusNoContent, append(records, others...)...)
 	if err == nil {

@@ -106,6 +106,16 @@ func (k *Keeper) PersonaIn(ctx context.Context, t storage.Tenant, workspace, id 
 	return p, err
 }
 
+// PersonaOf is [Keeper.PersonaIn] for a Task that was taken already: it runs also as one that was
+// deleted since. An agent is deleted with all that it had, and no Task begins as one.
+func (k *Keeper) PersonaOf(ctx context.Context, t storage.Tenant, workspace, id string) (*Persona, error) {
+	p, err := k.Persona(ctx, t, id)
+	if err == nil && !p.DeletedAt.IsZero() && p.Agent == nil && isFor(p.WorkspaceID, workspace) {
+		return p, nil
+	}
+	return k.PersonaIn(ctx, t, workspace, id)
+}
+
 // isFor reports whether what belongs to a Workspace, "" for the whole tenant, may be used in one.
 func isFor(own, workspace string) bool { return own == "" || own == workspace }
 

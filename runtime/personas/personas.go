@@ -367,7 +367,8 @@ func nextVersion(version string) string {
 func samePolicy(a, b *abi.Persona) bool {
 	x, y := *a, *b
 	for _, p := range []*abi.Persona{&x, &y} {
-		p.Envelope, p.Name, p.Version, p.Description, p.RetiredAt = abi.Envelope{}, "", "", "", abi.Time{}
+		p.Envelope, p.Name, p.Version, p.Description, p.RetiredAt, p.DeletedAt = abi.Envelope{}, "", "", "", abi.Time{}, abi.Time{}
+		p.Tools, p.Capabilities = orEmpty(p.Tools), orEmpty(p.Capabilities) // as they are stored
 	}
 	return reflect.DeepEqual(&x, &y)
 }

@@ -34,10 +34,16 @@ func newRoom(t testing.TB) *room {
 // start makes the keeper anew, as a start of the node does whose Persona has a version.
 func (r *room) start(t testing.TB, version string) {
 	t.Helper()
+	r.startWith(t, abi.Persona{Envelope: abi.Envelope{ID: "persona_bundled"}, Name: "bundled", Version: version, Description: "as of " + version, EntryWorkflow: "echo",
+		AutonomyTier: abi.TierActAuto, ReceiptPolicy: abi.ReceiptOptional})
+}
+
+// startWith makes the keeper of a node that comes with some Personas.
+func (r *room) startWith(t testing.TB, bundled ...abi.Persona) {
+	t.Helper()
 	r.leftOut = nil
 	r.Keeper = personas.NewKeeper(personas.Parts{Parts: r.Parts, Started: r.Now(), Calls: abi.HostCallsByName(),
-		Bundled: []abi.Persona{{Envelope: abi.Envelope{ID: "persona_bundled"}, Name: "bundled", Version: version, Description: "as of " + version, EntryWorkflow: "echo",
-			AutonomyTier: abi.TierActAuto, ReceiptPolicy: abi.ReceiptOptional}},
+		Bundled: bundled,
 		Offers: func(_ context.Context, plugin, export string) (bool, error) {
 			if plugin != "echo" {
 				return false, &abi.Failure{Code: abi.FailurePluginMissing, Message: "no plugin " + plugin}

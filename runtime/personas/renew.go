@@ -17,7 +17,8 @@ import (
 // renewPersona makes a bundled Persona that a tenant has what this program says of it:
 // what an older one said may be too little for the plugin of this one. A Persona that a
 // client has changed stays as it is. So does the version of one whose policy had to be given another
-// name than the program's: that is the name of a policy of before.
+// name than the program's: that is the name of a policy of before. One that was deleted while its plugin
+// was gone is there again.
 func (k *Keeper) renewPersona(ctx context.Context, t storage.Tenant, res *storage.Resource, bundled *abi.Persona) error {
 	var before abi.Persona
 	if err := readPersona(res, &before); err != nil {
@@ -31,7 +32,7 @@ func (k *Keeper) renewPersona(ctx context.Context, t storage.Tenant, res *storag
 		return err
 	}
 	own, err := k.unchanged(ctx, t, res, &before)
-	if err != nil || !own {
+	if err != nil || !own && before.DeletedAt.IsZero() {
 		return err
 	}
 	c := &desk.Caller{Tenant: t, Actor: desk.HostActor}

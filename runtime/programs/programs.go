@@ -19,8 +19,8 @@ type Parts struct {
 	// Resolve returns the digest of the module that a plugin's name stands for now.
 	Resolve func(ctx context.Context, plugin string) (digest string, err error)
 	Pinned  Pinned
-	// PersonaIn returns a Persona as a Workspace has it, RunsAs as it runs.
-	PersonaIn func(ctx context.Context, t storage.Tenant, workspace, id string) (*personas.Persona, error)
+	// PersonaOf returns the Persona of a Task that was taken, RunsAs as it runs.
+	PersonaOf func(ctx context.Context, t storage.Tenant, workspace, id string) (*personas.Persona, error)
 	RunsAs    func(ctx context.Context, t storage.Tenant, p *personas.Persona) (*personas.Persona, error)
 	// Workflow returns what a Task runs in place of its Persona's entry_workflow; "" for that.
 	Workflow func(t storage.Tenant, about *abi.Task) string
@@ -48,7 +48,7 @@ func NewFixer(p Parts) *Fixer { return &Fixer{parts: p} }
 // *abi.Failure where the Task cannot run for want of what it names. version is the Persona's, also with an
 // error that comes after it is known.
 func (f *Fixer) For(ctx context.Context, t storage.Tenant, about *abi.Task, session []string) (p *journal.Program, version string, err error) {
-	persona, err := f.parts.PersonaIn(ctx, t, about.WorkspaceID, about.PersonaID)
+	persona, err := f.parts.PersonaOf(ctx, t, about.WorkspaceID, about.PersonaID)
 	if err == nil {
 		persona, err = f.parts.RunsAs(ctx, t, persona)
 	}

@@ -36,7 +36,7 @@ func parts(k *kept) programs.Parts {
 	return programs.Parts{
 		Resolve: func(_ context.Context, plugin string) (string, error) { return "digest of " + plugin, nil },
 		Pinned:  k,
-		PersonaIn: func(_ context.Context, _ storage.Tenant, _, id string) (*personas.Persona, error) {
+		PersonaOf: func(_ context.Context, _ storage.Tenant, _, id string) (*personas.Persona, error) {
 			if id == "persona_gone" {
 				return nil, abi.NotFound("persona", id)
 			}

@@ -2020,7 +2020,7 @@ struct wharf_persona_t {
 	wharf_text workspace_id;
 	/* what makes it an agent of its own */
 	const wharf_agent_t *agent;
-	/* set on an agent that was deleted: no read shows it any more */
+	/* set on one that was deleted: no read shows it any more */
 	wharf_text deleted_at;
 	/* `within` are the rights of the agents whose subagent it is, of its parent first, as they were when a
 	   Task of it began: what one of them may not do, that Task may not. It is in what Tasks are pinned to

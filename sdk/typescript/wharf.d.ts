@@ -1306,7 +1306,7 @@ declare module "wharf" {
 		workspace_id?: string;
 		/** What makes it an agent of its own. */
 		agent?: Agent;
-		/** Set on an agent that was deleted: no read shows it any more. */
+		/** Set on one that was deleted: no read shows it any more. */
 		deleted_at?: Time;
 		/**
 		 * `within` are the rights of the agents whose subagent it is, of its parent first, as they were when a Task of it

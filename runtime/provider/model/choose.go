@@ -34,7 +34,7 @@ func (m *Models) choose(named, plugin string) (choice, error) {
 		return choice{}, provider.Refuse(abi.CallNotFound, "model_unknown",
 			fmt.Sprintf("no model %q is configured; %s", c.name, m.offer(plugin)))
 	}
-	if !m.config.allowed(plugin, c.name) {
+	if !m.allowed(plugin, c.name) {
 		return choice{}, provider.Refuse(abi.CallDenied, "model_denied",
 			fmt.Sprintf("the plugin %q has no grant for the model %q; %s", plugin, c.name, m.offer(plugin)))
 	}
@@ -45,7 +45,7 @@ func (m *Models) choose(named, plugin string) (choice, error) {
 func (m *Models) offer(plugin string) string {
 	var names []string
 	for _, name := range sortedKeys(m.config.Models) {
-		if m.config.allowed(plugin, name) {
+		if m.allowed(plugin, name) {
 			names = append(names, name)
 		}
 	}

@@ -28,7 +28,7 @@ func (m *Models) complete(ctx context.Context, c *provider.Call, r *abi.ModelReq
 	var failures []string
 	var first *failure
 	for i, name := range append([]string{chosen.name}, m.config.Models[chosen.name].Fallbacks...) {
-		if i > 0 && !m.config.allowed(c.Plugin, name) {
+		if i > 0 && !m.allowed(c.Plugin, name) {
 			considered = append(considered, m.considered(name, "the plugin has no grant for it"))
 			continue
 		}

@@ -231,11 +231,13 @@ func (c *Config) defaultModel() string {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-func (c *Config) allowed(plugin, name string) bool {
-	if c.Allow == nil {
+// allowed reports whether a plugin may use a model: each may use all where nothing is said of any.
+func (m *Models) allowed(plugin, name string) bool {
+	allow := m.regrants.Or(m.config.Allow)
+	if allow == nil {
 		return true
 	}
-	return slices.ContainsFunc(c.Allow[plugin], func(pattern string) bool {
+	return slices.ContainsFunc(allow[plugin], func(pattern string) bool {
 		ok, err := path.Match(pattern, name)
 		return err == nil && ok
 	})

@@ -13,6 +13,7 @@ import (
 
 // Models answers llm.complete. It is safe for concurrent use.
 type Models struct {
+	regrants provider.Regrants[string]
 	config   Config
 	backends map[string]backend // by the name of the model
 	client   *http.Client
@@ -57,6 +58,10 @@ type reply struct {
 type toolCall struct {
 	id, name, arguments string
 }
+
+// Regrant says which models plugins may use from now on: patterns of names, by plugin. nil lets each use
+// all.
+func (m *Models) Regrant(allow map[string][]string) { m.regrants.Replace(allow) }
 
 // New checks a configuration and returns its models. It reads the script file,
 // and asks nothing of any provider.

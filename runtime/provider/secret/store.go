@@ -52,7 +52,10 @@ type Config struct {
 
 // Store reads secrets, and answers abi.CallSecretUse. It is safe for concurrent
 // use.
-type Store struct{ config Config }
+type Store struct {
+	config   Config
+	regrants provider.Regrants[string]
+}
 
 var _ provider.Performer = (*Store)(nil)
 
@@ -64,7 +67,7 @@ func New(c Config) *Store {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
-	return &Store{c}
+	return &Store{config: c}
 }
 
 // Prepare implements [provider.Performer].
@@ -100,9 +103,12 @@ func (s *Store) find(ctx context.Context, c *provider.Call, name string) (string
 	return "", refused
 }
 
+// Regrant says which secrets plugins may use from now on.
+func (s *Store) Regrant(grants map[string][]string) { s.regrants.Replace(grants) }
+
 // Granted returns nil when the plugin may use the secret, else a *provider.Refusal.
 func (s *Store) Granted(plugin, name string) error {
-	if !slices.Contains(s.config.Grants[plugin], name) {
+	if !slices.Contains(s.regrants.Or(s.config.Grants)[plugin], name) {
 		return provider.Refuse(abi.CallDenied, CodeDenied,
 			fmt.Sprintf("the plugin %q may not use the secret %q: grants.%s.secrets does not name it", plugin, name, plugin))
 	}

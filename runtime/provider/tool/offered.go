@@ -79,7 +79,7 @@ func (t *Tools) offeredBy(ctx context.Context, server string, plugins []string) 
 }
 
 // plugins returns the plugins that may use any tool.
-func (t *Tools) plugins() []string { return slices.Collect(maps.Keys(t.grants)) }
+func (t *Tools) plugins() []string { return slices.Collect(maps.Keys(t.grants())) }
 
 // Granted are the tools of the node and its configuration that one plugin may use. The zero value
 // grants none.
@@ -111,7 +111,7 @@ func (g Granted) May(server, name string) bool {
 
 // GrantedTo returns the plugins that may use a tool, in order.
 func (t *Tools) GrantedTo(server, name string) []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(t.grants)), func(plugin string) bool {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(t.grants())), func(plugin string) bool {
 		return !t.granted(plugin, server, name)
 	})
 }

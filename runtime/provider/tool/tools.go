@@ -64,9 +64,11 @@ type Config struct {
 // Tools answers the host calls about tools. It is safe for concurrent use.
 type Tools struct {
 	servers map[string]Server
-	grants  map[string][]string
+	made    map[string][]string // the grants that it was made with
 	added   *Added
 	log     *slog.Logger
+
+	regrants provider.Regrants[string]
 }
 
 var _ provider.Performer = (*Tools)(nil)
@@ -77,8 +79,14 @@ func New(c Config) *Tools {
 		c.Log = slog.Default()
 	}
 	c.Added.reserve(c.Servers)
-	return &Tools{servers: c.Servers, grants: c.Grants, added: c.Added, log: c.Log}
+	return &Tools{servers: c.Servers, made: c.Grants, added: c.Added, log: c.Log}
 }
+
+// grants are patterns of server:tool by plugin, as they hold.
+func (t *Tools) grants() map[string][]string { return t.regrants.Or(t.made) }
+
+// Regrant says which tools plugins may use from now on.
+func (t *Tools) Regrant(grants map[string][]string) { t.regrants.Replace(grants) }
 
 // Close closes the servers that can be closed, all at once.
 func (t *Tools) Close() error {
@@ -158,14 +166,14 @@ func (t *Tools) checkServer(c *provider.Call, server string) error {
 
 // reaches reports whether the plugin may use any tool of the server.
 func (t *Tools) reaches(plugin, server string) bool {
-	return slices.ContainsFunc(t.grants[plugin], func(pattern string) bool {
+	return slices.ContainsFunc(t.grants()[plugin], func(pattern string) bool {
 		name, _, _ := strings.Cut(pattern, ":")
 		return policy.Match(name, server)
 	})
 }
 
 func (t *Tools) granted(plugin, server, name string) bool {
-	return slices.ContainsFunc(t.grants[plugin], func(pattern string) bool {
+	return slices.ContainsFunc(t.grants()[plugin], func(pattern string) bool {
 		serverPattern, toolPattern, _ := strings.Cut(pattern, ":")
 		return policy.Match(serverPattern, server) && policy.Match(toolPattern, name)
 	})

@@ -230,8 +230,9 @@ func (r *request) findSecrets() {
 func (w *Web) grantFor(plugin, method string, u *url.URL) (*Grant, error) {
 	var found *Grant
 	hostKnown := false
-	for i := range w.config.Grants[plugin] {
-		g := &w.config.Grants[plugin][i]
+	grants := w.regrants.Or(w.config.Grants)[plugin]
+	for i := range grants {
+		g := &grants[i]
 		hostKnown = hostKnown || matchesAny(g.Hosts, u)
 		if g.allows(method, u) && (found == nil || g.Private) {
 			found = g

@@ -58,7 +58,8 @@ type Config struct {
 
 // Web answers abi.CallHTTPFetch. It is safe for concurrent use.
 type Web struct {
-	config Config
+	config   Config
+	regrants provider.Regrants[Grant]
 	// A connection that was made under a grant of private addresses must never
 	// carry the request of a plugin without one: there are two pools.
 	public, private *http.Transport
@@ -80,6 +81,9 @@ func New(c Config) *Web {
 	w.public, w.private = w.transport(false), w.transport(true)
 	return w
 }
+
+// Regrant says what plugins may reach from now on.
+func (w *Web) Regrant(grants map[string][]Grant) { w.regrants.Replace(grants) }
 
 // Close closes idle connections. Requests under way go on.
 func (w *Web) Close() error {

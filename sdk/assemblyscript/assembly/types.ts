@@ -1390,7 +1390,7 @@ export class Persona {
   workspace_id: string = "";
   /** What makes it an agent of its own. */
   agent: Agent | null = null;
-  /** Set on an agent that was deleted: no read shows it any more. */
+  /** Set on one that was deleted: no read shows it any more. */
   deleted_at: string = "";
   /**
    * `within` are the rights of the agents whose subagent it is, of its parent first, as they were when

@@ -44,7 +44,7 @@ func surface() []resource {
 			{"update", "updateWorkspace", ""}, {"file", "getFile", ""}, {"putFile", "putFile", ""}, {"deleteFile", "deleteFile", ""}}},
 		{"personas", "Personas are what does the work: a plugin and how it is set up.", []method{
 			{"list", "listPersonas", ""}, {"get", "getPersona", ""}, {"create", "createPersona", ""}, {"update", "updatePersona", ""},
-			{"clone", "clonePersona", ""}, {"versions", "listPersonaVersions", ""}}},
+			{"delete", "deletePersona", ""}, {"clone", "clonePersona", ""}, {"versions", "listPersonaVersions", ""}}},
 		{"sessions", "Sessions are conversations.", []method{
 			{"list", "listSessions", ""}, {"get", "getSession", ""}, {"create", "createSession", ""}, {"update", "updateSession", ""},
 			{"close", "closeSession", ""}, {"delete", "deleteSession", ""}, {"fork", "forkSession", ""},

@@ -1066,7 +1066,7 @@ pub struct Persona {
     /// What makes it an agent of its own.
     #[serde(skip_serializing_if = "nothing")]
     pub agent: Option<Agent>,
-    /// Set on an agent that was deleted: no read shows it any more.
+    /// Set on one that was deleted: no read shows it any more.
     #[serde(skip_serializing_if = "nothing")]
     pub deleted_at: Time,
     /// `within` are the rights of the agents whose subagent it is, of its parent first, as they

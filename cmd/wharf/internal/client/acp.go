@@ -311,7 +311,7 @@ const (
 func (c *Client) dialACP(ctx context.Context) (*acpConn, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	upgrade := websocket.Dialer{Proxy: http.ProxyFromEnvironment, NetDialContext: dialer().DialContext, ReadBufferSize: 16 << 10, WriteBufferSize: 16 << 10}
+	upgrade := websocket.Dialer{Proxy: http.ProxyFromEnvironment, NetDialContext: dialer().DialContext, TLSClientConfig: c.trust, ReadBufferSize: 16 << 10, WriteBufferSize: 16 << 10}
 	header := http.Header{"User-Agent": {"wharf"}}
 	if c.key != "" {
 		header.Set("Authorization", "Bearer "+c.key)

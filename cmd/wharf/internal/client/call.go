@@ -93,5 +93,5 @@ func Do[T any](ctx context.Context, c *Client, call Call) (doc Doc[T], err error
 
 // List returns all entries of a list, page by page, in the node's order.
 func List[T any](ctx context.Context, c *Client, call Call) ([]Doc[T], error) {
-	return collect[T](ctx, c, call.path, call.query, call.limit, nil)
+	return collect[T](ctx, c, call, nil)
 }

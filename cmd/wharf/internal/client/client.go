@@ -3,6 +3,7 @@ package client
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -26,6 +27,8 @@ type Client struct {
 	base string
 	key  string
 	http *http.Client
+	// trust is how TLS is spoken, nil for what the system says.
+	trust *tls.Config
 	// pause waits before attempt number n, from 1, to open a broken stream again.
 	pause func(ctx context.Context, n int) error
 }
@@ -53,17 +56,21 @@ type page[T any] struct {
 }
 
 // New returns a client for the node at the given URL. Nothing is sent yet.
-func New(server, key string) (*Client, error) {
+func New(server, key string) (*Client, error) { return NewOver(server, key, nil) }
+
+// NewOver is [New] for a node that TLS is spoken with as a configuration says; nil is what the system says.
+func NewOver(server, key string, trust *tls.Config) (*Client, error) {
 	u, err := url.Parse(server)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return nil, fmt.Errorf("%q is not the URL of a node, such as %s", server, DefaultServer)
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DialContext = dialer().DialContext
-	transport.DisableCompression = true
+	transport.DisableCompression, transport.TLSClientConfig = true, trust.Clone() // it changes its own
 	return &Client{
 		base:  strings.TrimRight(u.String(), "/"),
 		key:   key,
+		trust: trust,
 		http:  &http.Client{Transport: transport},
 		pause: backoff,
 	}, nil
@@ -200,18 +207,21 @@ func withHeader(h map[string]string, name, value string) map[string]string {
 	return all
 }
 
-// collect reads pages of a list until there are limit entries or no more.
-// limit 0 reads all.
-func collect[T any](ctx context.Context, c *Client, path string, query url.Values, limit int, keep func(*T) bool) ([]Doc[T], error) {
+// collect reads pages of the list that answers a call until there are as many entries as it
+// wants or no more.
+func collect[T any](ctx context.Context, c *Client, call Call, keep func(*T) bool) ([]Doc[T], error) {
 	const pageSize = 200
-	query.Set("limit", fmt.Sprint(pageSize))
+	query, limit := call.query, call.limit
+	if call.method == http.MethodGet { // what a write answers has pages of the node's own size
+		query.Set("limit", fmt.Sprint(pageSize))
+	}
 	if keep == nil && limit > 0 {
 		query.Set("limit", fmt.Sprint(min(limit, pageSize)))
 	}
 	var all []Doc[T]
 	for {
 		var p page[T]
-		if err := c.call(ctx, request{method: http.MethodGet, path: path, query: query}, nil, &p); err != nil {
+		if err := c.call(ctx, call.request(), call.body, &p); err != nil {
 			return nil, err
 		}
 		for _, doc := range p.Data {

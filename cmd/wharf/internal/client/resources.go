@@ -8,12 +8,14 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/wharf-dev/wharf/abi"
 )
 
 // Workspaces lists the Workspaces that the key sees, newest first.
 func (c *Client) Workspaces(ctx context.Context) ([]Doc[abi.Workspace], error) {
-	return collect[abi.Workspace](ctx, c, "/v1/workspaces", url.Values{}, 0, nil)
+	return collect[abi.Workspace](ctx, c, Get("/v1/workspaces"), nil)
 }
 
 // CreateSession starts a Session. key is the Idempotency-Key, "" for none.
@@ -62,10 +64,7 @@ type TaskFilter struct {
 
 // Tasks lists at most limit Tasks, newest first.
 func (c *Client) Tasks(ctx context.Context, f TaskFilter, limit int) ([]Doc[abi.Task], error) {
-	query := url.Values{}
-	setIf(query, "workspace_id", f.WorkspaceID)
-	setIf(query, "session_id", f.SessionID)
-	return collect(ctx, c, "/v1/tasks", query, limit, f.keep())
+	return collect(ctx, c, Get("/v1/tasks").Narrow("workspace_id", f.WorkspaceID).Narrow("session_id", f.SessionID).Most(limit), f.keep())
 }
 
 // keep returns the part of the filter that the node does not know, nil for none.
@@ -97,11 +96,12 @@ func (c *Client) Outcome(ctx context.Context, id string) (doc Doc[abi.Outcome], 
 
 // Upload describes content to be stored as an Artifact.
 type Upload struct {
-	Name      string
-	MimeType  string
-	SessionID string
-	Size      int64
-	Content   io.Reader
+	Name                           string
+	MimeType                       string
+	WorkspaceID, SessionID, TaskID string
+
+	Size    int64
+	Content io.Reader
 
 	IdempotencyKey string
 }
@@ -110,12 +110,39 @@ type Upload struct {
 func (c *Client) UploadArtifact(ctx context.Context, u Upload) (doc Doc[abi.Artifact], err error) {
 	query := url.Values{"kind": {string(abi.ArtifactFile)}, "visibility": {string(abi.VisibilityPublic)}}
 	setIf(query, "name", u.Name)
+	setIf(query, "workspace_id", u.WorkspaceID)
 	setIf(query, "session_id", u.SessionID)
+	setIf(query, "task_id", u.TaskID)
 	err = c.call(ctx, request{
 		method: http.MethodPost, path: "/v1/artifacts", query: query,
 		header: withHeader(idempotent(u.IdempotencyKey), "Content-Type", u.MimeType), body: u.Content, size: u.Size, patience: -1,
 	}, nil, &doc)
 	return doc, err
+}
+
+// Readiness is what a node says of whether it takes work.
+type Readiness struct {
+	Status   string `json:"status"`
+	SetAside int    `json:"set_aside,omitzero"`
+}
+
+// Ready asks a node whether it takes work; it is no error that it does not.
+func (c *Client) Ready(ctx context.Context) (said Readiness, ready bool, err error) {
+	ctx, cancel := c.patient(ctx, 0)
+	defer cancel()
+	resp, err := c.exchange(ctx, request{method: http.MethodGet, path: "/readyz"})
+	if err != nil {
+		return said, false, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	if err != nil {
+		return said, false, c.unreachable(ctx, err)
+	}
+	if err := json.Unmarshal(body, &said); err != nil || said.Status == "" {
+		return said, false, &Stray{Server: c.base, Status: resp.StatusCode, Start: excerpt(body), Err: err}
+	}
+	return said, resp.StatusCode == http.StatusOK, nil
 }
 
 // Backup makes the node write a copy of its data to dir, an absolute path on the

@@ -88,6 +88,8 @@ func (f *frame) field(line []byte) {
 type Stream struct {
 	Path  string
 	After string // the id of the last event seen, "" for the beginning
+	// Endless has a stream go on that the node ends: it is opened again, as one that breaks.
+	Endless bool
 	// Broken, if not nil, is told why a stream broke, before it is opened again.
 	Broken func(error)
 }
@@ -95,6 +97,15 @@ type Stream struct {
 // TaskStream returns the stream of a Task's events.
 func TaskStream(id string) Stream {
 	return Stream{Path: "/v1/tasks/" + url.PathEscape(id) + "/stream"}
+}
+
+// CallStream returns the stream that answers a call, which goes on until the context ends.
+func CallStream(call Call) Stream {
+	path := call.path
+	if len(call.query) > 0 {
+		path += "?" + call.query.Encode()
+	}
+	return Stream{Path: path, Endless: true}
 }
 
 var errStreamEnded = errors.New("the stream has ended")
@@ -105,10 +116,17 @@ var errStreamEnded = errors.New("the stream has ended")
 // without an error when the node says that there is no more to come.
 func (c *Client) Follow(ctx context.Context, s Stream) iter.Seq2[Doc[abi.Event], error] {
 	return func(yield func(Doc[abi.Event], error) bool) {
+		enough := false
+		next := func(doc Doc[abi.Event], err error) bool {
+			enough = !yield(doc, err)
+			return !enough
+		}
 		for failures := 0; ; {
-			seen, err := c.followOnce(ctx, &s, yield)
-			if errors.Is(err, errStreamEnded) {
+			seen, err := c.followOnce(ctx, &s, next)
+			if ended := errors.Is(err, errStreamEnded); ended && (enough || !s.Endless) {
 				return
+			} else if ended {
+				err = &Unreachable{Server: c.base, Err: io.EOF}
 			}
 			if failures++; seen {
 				failures = 1

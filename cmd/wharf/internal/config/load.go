@@ -166,7 +166,7 @@ func defaultLayer() layer {
 
 // otherVariables are variables that start with [EnvPrefix] and are no settings.
 func otherVariables() []string {
-	return []string{"WHARF_API_KEY", "WHARF_SERVER", "WHARF_CONFIG", "WHARF_LONG", "WHARF_REGISTRY_USER", "WHARF_REGISTRY_PASSWORD"}
+	return []string{"WHARF_API_KEY", "WHARF_SERVER", "WHARF_CONFIG", "WHARF_LONG", "WHARF_REGISTRY_USER", "WHARF_REGISTRY_PASSWORD", "WHARF_CA", "WHARF_CLIENT_CERT", "WHARF_CLIENT_KEY"}
 }
 
 // environLayer reads the environment. An empty variable counts as one that is not

@@ -121,7 +121,7 @@ func Reference() string {
 		if title == "" {
 			title = "node"
 		}
-		fmt.Fprintf(&b, "\n## %s\n%s\n", title, g.Doc)
+		fmt.Fprintf(&b, "\n## %s\n%s\n", title, g.Doc+readAgain(g.Name))
 		b.WriteString(settingTable(inGroup(g.Name)))
 		for _, s := range sectionsIn(g.Name) {
 			b.WriteString(s.table())
@@ -137,7 +137,7 @@ func settingTable(settings []Setting) string {
 	var b strings.Builder
 	b.WriteString("\n| setting | default | values | what it does |\n|---|---|---|---|\n")
 	for _, s := range settings {
-		fmt.Fprintf(&b, "| `%s`<br>`%s` | %s | %s | %s |\n", s.Name, s.Env(), code(s.Default), s.values(), s.Doc)
+		fmt.Fprintf(&b, "| `%s`<br>`%s` | %s | %s | %s |\n", s.Name, s.Env(), code(s.Default), s.values(), s.Doc+readAgain(s.Name))
 	}
 	return b.String()
 }
@@ -153,6 +153,14 @@ func (s *Section) table() string {
 	}
 	b.WriteString("\n```yaml\n" + nested(s.path(), s.Example) + "```\n")
 	return b.String()
+}
+
+// readAgain says of a setting that it takes effect without a start.
+func readAgain(name string) string {
+	if !Live(name) {
+		return ""
+	}
+	return " It is read again at SIGHUP."
 }
 
 func code(s string) string {
@@ -189,7 +197,17 @@ A relative path that the file states for something that is there already (files 
 tool server) is looked up in the file's own folder, and if it is not there in the current one, with a warning. Paths of what the node makes
 (` + "`data`" + `, ` + "`plugins.cache`" + `, ` + "`plugins.cache_key`" + `), of flags and of variables are from the current folder.
 
-Wharf reads two more variables that are not settings: ` + "`WHARF_API_KEY`" + ` (the node's first API key,
+A node reads its configuration again at SIGHUP (` + "`kill -HUP`, `systemctl reload`" + `), unless a terminal is attached to it, whose
+closing ends it. What is marked "read again at SIGHUP" holds for each call from then on: ` + "`log.level` and `grants`" + `. All else takes
+effect at the next start, and the log names what has changed of it. Where anything is wrong with the file, nothing
+changes, and the log has every mistake with its line. The environment of a process that runs does not change.
+Without any of this, files of ` + "`tls`" + ` and of secrets are read when they are used, and ` + "`plugins.watch`" + ` has plugins
+installed as they come; quotas, keys, vaults, Connectors and Personas are changed over the API. What ` + "`wharf node capabilities`" + `
+lists as granted is as of the start.
+
+Wharf reads more variables that are not settings: ` + "`WHARF_API_KEY`" + ` (the node's first API key,
 at least 16 characters; for client commands, the key to send) and ` + "`WHARF_SERVER`" + ` (for client
-commands, the node to speak to). ` + "`wharf plugin push` and `pull` read `WHARF_REGISTRY_USER` and `WHARF_REGISTRY_PASSWORD`" + `.
+commands, the node to speak to). Client commands read ` + "`WHARF_CA`, `WHARF_CLIENT_CERT` and `WHARF_CLIENT_KEY`" + `, too: the files that
+` + "`--ca`, `--client-cert` and `--client-key`" + ` name otherwise. Where ` + "`WHARF_CA`" + ` names none, certificates of the system are believed,
+and on Unix those that ` + "`SSL_CERT_FILE` and `SSL_CERT_DIR`" + ` name instead. ` + "`wharf plugin push` and `pull` read `WHARF_REGISTRY_USER` and `WHARF_REGISTRY_PASSWORD`" + `.
 `

@@ -37,6 +37,8 @@ import (
 	"github.com/wharf-dev/wharf/runtime/outbox"
 	"github.com/wharf-dev/wharf/runtime/parcel"
 	"github.com/wharf-dev/wharf/runtime/pinned"
+	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/provider/agent"
 	"github.com/wharf-dev/wharf/runtime/provider/hosts"
 	"github.com/wharf-dev/wharf/runtime/provider/settings"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
@@ -76,7 +78,9 @@ type Node struct {
 	clients  *tool.Clients // that offer tools to Tasks
 	added    *tool.Added   // servers of tools that tenants have added
 	remote   *harnesses.Remote
-	reach    io.Closer        // what the host calls of Tasks hold open
+	reach    io.Closer // what the host calls of Tasks hold open
+	calls    map[string]provider.Performer
+	agents   *agent.Agents
 	offer    harn.Node        // what clients are told of that
 	callable api.GrantedTools // and what they can call by themselves
 	tls      *gateway.TLS     // nil for plain HTTP
@@ -205,7 +209,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	n.reach = reach
+	n.reach, n.calls, n.agents = reach, maps.Clone(calls), agents
 	if set, ok := calls[abi.CallConfigGet].(settings.Settings); ok {
 		n.modules.settings = set
 		calls[abi.CallConfigGet] = settings.Defaults{Set: set, Default: n.modules.settingDefault}

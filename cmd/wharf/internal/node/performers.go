@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -66,34 +65,22 @@ func performers(c *config.Config, personas []abi.Persona, clients *tool.Clients,
 }
 
 func newSecrets(c *config.Config, log *slog.Logger) *secret.Store {
-	all := secret.Config{Sources: map[string]secret.Source{}, Grants: map[string][]string{}, Log: log}
+	all := secret.Config{Sources: map[string]secret.Source{}, Grants: secretGrants(c), Log: log}
 	for name, s := range c.Secrets {
 		all.Sources[name] = secret.Source{Env: s.Env, File: s.File, Command: s.Command, Hosts: s.Hosts}
-	}
-	for plugin, g := range c.Grants {
-		all.Grants[plugin] = g.Secrets
 	}
 	return secret.New(all)
 }
 
 func modelConfig(c *config.Config, secrets *secret.Store) model.Config {
 	all := model.Config{Models: map[string]model.Model{}, Prices: map[string]model.Price{},
-		Default: c.Model.Default, Script: c.Model.Script}
+		Default: c.Model.Default, Script: c.Model.Script, Allow: modelGrants(c)}
 	for name, m := range c.Models {
 		all.Models[name] = model.Model{Provider: m.Provider, BaseURL: m.BaseURL, Model: m.Model, APIKey: apiKey(m, secrets),
 			Timeout: m.Timeout, Retries: m.Retries, MaxTokens: m.MaxTokens, Thinking: m.Thinking, Fallbacks: m.Fallbacks}
 	}
 	for name, p := range c.Prices {
 		all.Prices[name] = model.Price{InputPerMillion: p.Input, OutputPerMillion: p.Output, Currency: p.Currency}
-	}
-	for plugin, g := range c.Grants {
-		if g.Models == nil {
-			continue
-		}
-		if all.Allow == nil {
-			all.Allow = map[string][]string{}
-		}
-		all.Allow[plugin] = g.Models
 	}
 	return all
 }
@@ -146,7 +133,7 @@ func ownTools() []string { return []string{engine.ServerHost + ":*"} }
 
 // newAgents returns the agents outside that the configuration names.
 func newAgents(c *config.Config, secrets *secret.Store, version string) (*agent.Agents, error) {
-	all := &agent.Agents{Peers: map[string]*agent.Peer{}, Grants: map[string][]string{}}
+	all := &agent.Agents{Peers: map[string]*agent.Peer{}, Grants: agentGrants(c)}
 	budget := provider.NewBudget(256 << 20)
 	for name, s := range c.Tools {
 		if s.A2A == "" {
@@ -160,14 +147,11 @@ func newAgents(c *config.Config, secrets *secret.Store, version string) (*agent.
 		}
 		all.Peers[name] = peer
 	}
-	for plugin, g := range c.Grants {
-		all.Grants[plugin] = g.Agents
-	}
 	return all, nil
 }
 
 func newTools(c *config.Config, personas []abi.Persona, clients *tool.Clients, asked *hosts.Hosts, added *tool.Added, agents *agent.Agents, remote *harnesses.Remote, secrets *secret.Store, version string, log *slog.Logger) *tool.Tools {
-	all := tool.Config{Servers: map[string]tool.Server{tool.ServerClient: clients}, Grants: map[string][]string{}, Added: added, Log: log}
+	all := tool.Config{Servers: map[string]tool.Server{tool.ServerClient: clients}, Grants: toolGrants(c), Added: added, Log: log}
 	for name, own := range owntools.All(personas) {
 		all.Servers[name] = own
 	}
@@ -193,21 +177,11 @@ func newTools(c *config.Config, personas []abi.Persona, clients *tool.Clients, a
 		})
 	}
 	all.Servers[harnesses.ServerRemote] = remote
-	all.Grants[pluginAgent] = ownTools()
-	for plugin, g := range c.Grants {
-		all.Grants[plugin] = g.Tools
-	}
-	all.Grants[pluginAgent] = append(slices.Clone(all.Grants[pluginAgent]), harnesses.ServerRemote+":*")
 	return tool.New(all)
 }
 
 func newWeb(c *config.Config, secrets *secret.Store, version string) *web.Web {
-	all := web.Config{Grants: map[string][]web.Grant{}, Secrets: secrets, Agent: "wharf/" + version,
+	all := web.Config{Grants: webGrants(c), Secrets: secrets, Agent: "wharf/" + version,
 		Timeout: c.HTTP.Timeout, Request: c.HTTP.Request, Response: c.HTTP.Response}
-	for plugin, g := range c.Grants {
-		for _, h := range g.HTTP {
-			all.Grants[plugin] = append(all.Grants[plugin], web.Grant{Hosts: h.Hosts, Methods: h.Methods, Private: h.Private})
-		}
-	}
 	return web.New(all)
 }

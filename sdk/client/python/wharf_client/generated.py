@@ -2144,7 +2144,7 @@ class Persona(TypedDict):
     context_packs: NotRequired[List[str]]
     #: When it was made.
     created_at: str
-    #: Set on an agent that was deleted: no read shows it any more.
+    #: Set on one that was deleted: no read shows it any more.
     deleted_at: NotRequired[str]
     description: str
     #: What runs its Tasks: PLUGIN, or PLUGIN#EXPORT.
@@ -4335,6 +4335,7 @@ OPERATIONS: Dict[str, Operation] = {
     "deleteConnector": Operation("deleteConnector", "DELETE", "/v1/connectors/{connector_id}", True),
     "deleteFile": Operation("deleteFile", "DELETE", "/v1/workspaces/{workspace_id}/files", False),
     "deleteMemory": Operation("deleteMemory", "DELETE", "/v1/memories/{memory_id}", True),
+    "deletePersona": Operation("deletePersona", "DELETE", "/wharf/v1/personas/{persona_id}", True),
     "deleteSession": Operation("deleteSession", "DELETE", "/wharf/v1/sessions/{session_id}", True),
     "deleteTask": Operation("deleteTask", "DELETE", "/wharf/v1/tasks/{task_id}", True),
     "deleteToolServer": Operation("deleteToolServer", "DELETE", "/wharf/v1/tool-servers/{tool_server_id}", True),
@@ -4623,6 +4624,10 @@ class PersonasResource:
         answer: Persona = self._caller.call("updatePersona", [persona_id], None, body, idempotency_key, headers)
         return answer
 
+    def delete(self, persona_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> None:
+        """Delete a Persona. Nothing new may name it then. Tasks that were taken go on, and what was recorded stays. 409 for one that comes with a plugin of the node, for an agent, and while a Connector, a harness or a Skill of clients names it; the message names them. Needs the scope `personas:write`."""
+        self._caller.call("deletePersona", [persona_id], None, None, idempotency_key, headers)
+
     def clone(self, persona_id: str, body: ClonePersonaRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Persona:
         """Make a Persona with the policy of another. It has the policy that the other has now, versions of its own from `1` on, and none of its Memories. It belongs where the other does, or to the Workspace that `workspace_id` names: the other must be one that may be used there. Needs the scope `personas:write`."""
         answer: Persona = self._caller.call("clonePersona", [persona_id], None, body, idempotency_key, headers)
@@ -4659,6 +4664,10 @@ class AsyncPersonasResource:
         """Change a Persona. A change of policy is a new version, a new name is not; Tasks that have begun keep theirs. Members that are lists and objects are replaced as a whole. Unknown members are refused. Needs the scope `personas:write`."""
         answer: Persona = await self._caller.call("updatePersona", [persona_id], None, body, idempotency_key, headers)
         return answer
+
+    async def delete(self, persona_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> None:
+        """Delete a Persona. Nothing new may name it then. Tasks that were taken go on, and what was recorded stays. 409 for one that comes with a plugin of the node, for an agent, and while a Connector, a harness or a Skill of clients names it; the message names them. Needs the scope `personas:write`."""
+        await self._caller.call("deletePersona", [persona_id], None, None, idempotency_key, headers)
 
     async def clone(self, persona_id: str, body: ClonePersonaRequest, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> Persona:
         """Make a Persona with the policy of another. It has the policy that the other has now, versions of its own from `1` on, and none of its Memories. It belongs where the other does, or to the Workspace that `workspace_id` names: the other must be one that may be used there. Needs the scope `personas:write`."""

@@ -522,7 +522,7 @@ class _Persona(TypedDict):
     agent: NotRequired[_Agent]
     """What makes it an agent of its own."""
     deleted_at: NotRequired[str]
-    """Set on an agent that was deleted: no read shows it any more."""
+    """Set on one that was deleted: no read shows it any more."""
     within: NotRequired[list[_Rights]]
     """`within` are the rights of the agents whose subagent it is, of its parent first, as they were when a Task of
     it began: what one of them may not do, that Task may not. It is in what Tasks are pinned to alone."""

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
+)
+
+const aWorkspace = "the id of a Workspace (see \"wharf workspace list\")"
+
+func (a *app) workspaceCommand() *cobra.Command {
+	return family(page{
+		use:   "workspace",
+		short: "List, make and change Workspaces: what Sessions, Tasks and files are in",
+		long: `A Workspace holds Sessions with their Tasks, files, and what is for it alone: Personas,
+vaults, servers of tools. Keys can be bound to Workspaces. docs/workspaces.md has the
+rest.`,
+		example: `  wharf workspace list
+  wharf workspace create shop
+  wharf workspace update ws_01K0... --quota quota_01K0...`,
+	}, a.workspaceListCommand(), a.workspaceShowCommand(), a.workspaceCreateCommand(), a.workspaceUpdateCommand())
+}
+
+func (a *app) workspaceListCommand() *cobra.Command {
+	return a.node(page{
+		use:     "list",
+		short:   "List the Workspaces",
+		long:    "List shows the Workspaces that the key sees, newest first. The last is the one that\nSessions are in whose maker names none.",
+		example: "  wharf workspace list\n  wharf workspace list --json",
+	}, list[abi.Workspace]{
+		call:   gets("/v1/workspaces"),
+		titles: []string{"WORKSPACE", "NAME", "ROOT", "CHANGED"},
+		row: func(w *abi.Workspace) []show.Cell {
+			return []show.Cell{{Text: w.ID}, {Text: show.Cut(w.Name, 20)}, {Text: show.Cut(w.Root, 16)}, {Text: show.Ago(w.UpdatedAt, time.Now())}}
+		},
+	})
+}
+
+// workspace is a request that a Workspace answers.
+func (a *app) workspace(call caller) ask[abi.Workspace] {
+	return ask[abi.Workspace]{call: call, text: a.showWorkspace, tips: absent("wharf workspace list")}
+}
+
+func (a *app) showWorkspace(w *abi.Workspace) {
+	a.out.Line(w.ID, "  ", w.Name)
+	a.out.Pairs([2]string{"root", w.Root}, [2]string{"host", w.Host}, [2]string{"repository", w.Repository}, [2]string{"quota", w.QuotaID},
+		[2]string{"capabilities", strings.Join(w.Capabilities, " ")}, [2]string{"connectors", strings.Join(w.Connectors, " ")},
+		[2]string{"made", stamp(w.CreatedAt)}, [2]string{"changed", stamp(w.UpdatedAt)})
+}
+
+func (a *app) workspaceShowCommand() *cobra.Command {
+	return a.node(page{
+		use:     "show ID",
+		short:   "Show a Workspace",
+		long:    "Show shows what is said of a Workspace, and which quota bounds its Tasks.",
+		example: "  wharf workspace show ws_default\n  wharf workspace show ws_default --json",
+		args:    oneArg(aWorkspace),
+	}, a.workspace(gets("/v1/workspaces/{}")))
+}
+
+func (a *app) workspaceCreateCommand() *cobra.Command {
+	var req abi.CreateWorkspaceRequest
+	return a.node(page{
+		use:   "create NAME",
+		short: "Make a Workspace",
+		long: `Create makes a Workspace and shows it. A key that is bound to Workspaces makes none, and
+sees none that is made later.`,
+		example: "  wharf workspace create shop\n  wharf workspace create shop --root /srv/shop --json",
+		args:    oneArg("a name for the Workspace"),
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&req.Root, "root", "/", "the folder that its plugins are told they work in")
+		},
+	}, a.workspace(sends(func(args []string) client.Call {
+		req.Name = args[0]
+		return client.Post(req, "/v1/workspaces")
+	})))
+}
+
+func (a *app) workspaceUpdateCommand() *cobra.Command {
+	var name, host, repository, quota string
+	return a.node(page{
+		use:     "update ID",
+		short:   "Change a Workspace",
+		long:    "Update changes what the flags name, and leaves the rest. An empty value takes away what was\nthere.",
+		example: "  wharf workspace update ws_01K0... --name shop\n  wharf workspace update ws_01K0... --quota \"\"",
+		args:    oneArg(aWorkspace),
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&name, "name", "", "a name for people")
+			f.StringVar(&host, "host", "", "the machine that it stands for")
+			f.StringVar(&repository, "repository", "", "the repository that it stands for")
+			f.StringVar(&quota, "quota", "", "the quota that bounds its Tasks (see \"wharf quota list\")")
+		},
+		check: someFlag("name", "host", "repository", "quota"),
+	}, a.workspace(func(cmd *cobra.Command, args []string) (call client.Call, err error) {
+		req := abi.UpdateWorkspaceRequest{Name: given(cmd, "name", &name), Host: changed(cmd, "host", host), Repository: changed(cmd, "repository", repository)}
+		if cmd.Flags().Changed("quota") {
+			req.QuotaID, err = json.Marshal(orNull(quota))
+		}
+		return client.Patch(req, "/v1/workspaces/{}", args[0]), err
+	}))
+}
+
+// orNull returns a text as JSON has it that takes it away where it is empty.
+func orNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// given returns the value of a flag that the command line has; nil leaves what it is about as it is.
+func given[T any](cmd *cobra.Command, flag string, value *T) *T {
+	if !cmd.Flags().Changed(flag) {
+		return nil
+	}
+	return value
+}
+
+// changed is [given] for what can be taken away.
+func changed(cmd *cobra.Command, flag, value string) abi.Change[string] {
+	if !cmd.Flags().Changed(flag) {
+		return abi.Change[string]{}
+	}
+	return abi.ChangeTo(value)
+}
+
+// someFlag refuses a command line that has none of some flags: it would change nothing.
+func someFlag(names ...string) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, _ []string) error {
+		for _, name := range names {
+			if cmd.Flags().Changed(name) {
+				return nil
+			}
+		}
+		return usagef("%s changes nothing without one of --%s", cmd.CommandPath(), strings.Join(names, ", --"))
+	}
+}
+
+// gone deletes what is at a path, and says so.
+func (a *app) gone(path, word, try string) steps {
+	return func(ctx context.Context, c *client.Client, args []string) error {
+		if err := c.Send(ctx, client.Delete(path, args...)); err != nil {
+			return hint(err, abi.CodeResourceNotFound, try)
+		}
+		if !a.json {
+			a.out.Line(fmt.Sprintf("%s is %s", args[len(args)-1], word))
+		}
+		return nil
+	}
+}
