@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/wharf-dev/wharf/runtime/disk"
 	"github.com/wharf-dev/wharf/runtime/inhand"
 	"github.com/wharf-dev/wharf/runtime/turns"
 )
@@ -65,6 +66,9 @@ type Config struct {
 	// SocketInsecure serves WebSockets without TLS to other machines.
 	SocketInsecure bool
 
+	// Disk watches the disk of the data folder, and Usage what that takes; nil for neither.
+	Disk  *disk.Watch
+	Usage *disk.Usage
 	// Turns are the places of long work, such as decoding a large body; nil bounds nothing.
 	Turns *turns.Turns
 

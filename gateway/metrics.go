@@ -48,6 +48,7 @@ func newMetrics(s *Server) *metrics {
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registry.MustRegister(s.gauges()...)
 	m.registry.MustRegister(engineCollector{s.core})
+	m.registry.MustRegister(diskCollector{s.cfg.Disk, s.cfg.Usage})
 	return m
 }
 

@@ -45,7 +45,7 @@ var mounted = map[string]string{"conformance/openharness": "cmd"}
 var rooms = map[string][]string{
 	"runtime/agents":    {"abi", "storage", "runtime/desk", "runtime/filetree", "runtime/ledger", "runtime/oaf", "runtime/personas"},
 	"runtime/alone":     {"abi", "runtime/journal", "runtime/provider", "runtime/provider/secret", "runtime/replay", "runtime/sandbox"},
-	"runtime/artifacts": {"abi", "storage", "runtime/desk", "runtime/hostcall", "runtime/ledger", "runtime/provider"},
+	"runtime/artifacts": {"abi", "storage", "runtime/desk", "runtime/disk", "runtime/hostcall", "runtime/ledger", "runtime/provider"},
 	"runtime/aside":     {"abi", "storage", "runtime/desk", "runtime/ledger", "runtime/lockrank"},
 	"runtime/askclient": {"abi", "runtime/provider"},
 	"runtime/apart":     {"abi", "runtime/journal", "runtime/provider", "runtime/sandbox"},
@@ -63,6 +63,7 @@ var rooms = map[string][]string{
 		"runtime/provider/tool", "runtime/provider/web", "runtime/sealed"},
 	"runtime/hostcall":   {"abi", "storage", "runtime/ledger", "runtime/provider"},
 	"runtime/desk":       {"abi", "abi/jsonw", "storage", "runtime/ledger", "runtime/lockrank", "runtime/turns"},
+	"runtime/disk":       {"abi", "storage"},
 	"runtime/background": {"runtime/lockrank"},
 	"runtime/backlog":    {},
 	"runtime/intake": {"abi", "abi/jsonw", "storage", "runtime/alarm", "runtime/apart", "runtime/background", "runtime/backlog",

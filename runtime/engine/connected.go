@@ -21,7 +21,7 @@ func (e *Engine) newIntake(common desk.Parts, secret func(context.Context, stora
 			_, err := e.PersonaIn(ctx, t, workspace, id)
 			return err
 		},
-		Message: e.connectedMessage, LeaveOut: e.aside.LeaveOut, Draining: e.draining.Load, Background: &e.background,
+		Message: e.connectedMessage, LeaveOut: e.aside.LeaveOut, Draining: e.draining.Load, Room: e.disk.Await, Background: &e.background,
 		LeftOut: func(key ledger.Key) error {
 			return e.aside.Cause(abi.ObjectConnector, key)
 		}})

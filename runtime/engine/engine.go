@@ -22,6 +22,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/customtools"
 	"github.com/wharf-dev/wharf/runtime/delegation"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/disk"
 	"github.com/wharf-dev/wharf/runtime/files"
 	"github.com/wharf-dev/wharf/runtime/harnesses"
 	"github.com/wharf-dev/wharf/runtime/hooks"
@@ -157,6 +158,8 @@ type Parts struct {
 	Backup func(dir string) error
 	// CheckBackup says what such a copy lacks; nil when nothing can.
 	CheckBackup func(ctx context.Context, dir string) error
+	// Disk watches the disk that all lies on; nil when nothing does.
+	Disk *disk.Watch
 	// Files is the folder of Workspaces' files; nil when the node keeps none.
 	Files *os.Root
 	// ShowEvent returns an event as JSON, as those see it who may see what is public: so it is
@@ -258,6 +261,7 @@ type brought struct {
 	version  string
 	entropy  io.Reader
 	turns    *turns.Turns
+	disk     *disk.Watch
 	pooled   func() Instances
 }
 
@@ -309,7 +313,7 @@ func New(config Config, parts Parts) (*Engine, error) {
 	config = config.withDefaults()
 	e := &Engine{
 		brought: brought{modules: parts.Modules, runs: parts.Runs, rewriter: parts.Rewriter, version: parts.Version,
-			entropy: parts.Entropy, turns: parts.Turns, pooled: parts.Instances},
+			entropy: parts.Entropy, turns: parts.Turns, disk: parts.Disk, pooled: parts.Instances},
 		answering: answering{calls: abi.HostCallsByName(), performers: parts.Performers},
 		config:    config, store: parts.Store, now: parts.Now, log: parts.Log,
 	}
@@ -349,7 +353,7 @@ func (e *Engine) furnish(parts *Parts) {
 		Turns: e.turns, Bundled: parts.Personas, Started: e.started, Calls: e.calls, Offers: e.offers, LeaveOut: e.aside.LeaveOut, Offered: func() []abi.Persona { return e.OfferedPersonas() }})
 	e.tenantResources = tenancy.NewDirectory(tenancy.Parts{Parts: common,
 		Entropy: e.entropy, Tokens: parts.Tokens, Quota: e.Quota, Seed: e.SeedTenant, LeaveOut: e.aside.LeaveOut}, e.tenants)
-	e.pinned = pinned.NewKeeper(pinned.Parts{Blobs: e.store.Blobs(), Modules: e.modules, Persona: e.Persona})
+	e.pinned = pinned.NewKeeper(pinned.Parts{Blobs: disk.Patient{Blobs: e.store.Blobs()}, Modules: e.modules, Persona: e.Persona})
 	e.records = records.NewReader(records.Parts{Parts: common, PersonaAt: e.pinned.PersonaAt})
 	e.workers = workers.NewKeeper(workers.Parts{Parts: common, Task: e.records.Task, Persona: e.Persona, Go: e.background.Go})
 	e.memoryResources = blocks.NewKeeper(blocks.Parts{Parts: common, Persona: e.Persona, TenantID: e.tenants.IDOf})

@@ -238,6 +238,7 @@ type RunLimits struct {
 type Storage struct {
 	Cache    int64
 	Memtable int64
+	Reserve  Reserve
 }
 
 // Retention says how long things are kept. Events 0 is for ever.
