@@ -18,6 +18,20 @@ const (
 // as they were.
 type Patient struct{ storage.Blobs }
 
+// Later waits a moment, for somebody who tries again what a full disk has refused; false when ctx ends before.
+func Later(ctx context.Context) bool { return sleep(ctx, longestWait/10) }
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
 // Put implements [storage.Blobs].
 func (p Patient) Put(ctx context.Context, r io.Reader, want *storage.Hash) (storage.Hash, int64, error) {
 	again, _ := r.(io.ReadSeeker)
@@ -26,11 +40,7 @@ func (p Patient) Put(ctx context.Context, r io.Reader, want *storage.Hash) (stor
 		if again == nil || !IsFull(err) {
 			return h, size, err
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if !sleep(ctx, wait) {
 			return h, size, context.Cause(ctx)
 		}
 		if _, err := again.Seek(0, io.SeekStart); err != nil {

@@ -64,16 +64,7 @@ func (u *Usage) Run(ctx context.Context, dir string) {
 	for ctx.Err() == nil {
 		began := time.Now()
 		u.Walk(ctx, dir)
-		pause(ctx, max(walkRest, restFor*time.Since(began)))
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
+		sleep(ctx, max(walkRest, restFor*time.Since(began)))
 	}
 }
 
@@ -89,7 +80,7 @@ func (u *Usage) Walk(ctx context.Context, dir string) {
 			return nil
 		}
 		if seen++; seen%walkPiece == 0 {
-			pause(ctx, walkPause)
+			sleep(ctx, walkPause)
 		}
 		if info, err := entry.Info(); err == nil {
 			found[u.kind(dir, path)] += allocated(info)

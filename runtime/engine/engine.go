@@ -353,7 +353,7 @@ func (e *Engine) furnish(parts *Parts) {
 		Turns: e.turns, Bundled: parts.Personas, Started: e.started, Calls: e.calls, Offers: e.offers, LeaveOut: e.aside.LeaveOut, Offered: func() []abi.Persona { return e.OfferedPersonas() }})
 	e.tenantResources = tenancy.NewDirectory(tenancy.Parts{Parts: common,
 		Entropy: e.entropy, Tokens: parts.Tokens, Quota: e.Quota, Seed: e.SeedTenant, LeaveOut: e.aside.LeaveOut}, e.tenants)
-	e.pinned = pinned.NewKeeper(pinned.Parts{Blobs: disk.Patient{Blobs: e.store.Blobs()}, Modules: e.modules, Persona: e.Persona})
+	e.pinned = pinned.NewKeeper(pinned.Parts{Blobs: e.store.Blobs(), Modules: e.modules, Persona: e.Persona})
 	e.records = records.NewReader(records.Parts{Parts: common, PersonaAt: e.pinned.PersonaAt})
 	e.workers = workers.NewKeeper(workers.Parts{Parts: common, Task: e.records.Task, Persona: e.Persona, Go: e.background.Go})
 	e.memoryResources = blocks.NewKeeper(blocks.Parts{Parts: common, Persona: e.Persona, TenantID: e.tenants.IDOf})
