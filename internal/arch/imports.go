@@ -52,7 +52,7 @@ var rooms = map[string][]string{
 	"runtime/copies":    {"abi", "runtime/desk"},
 	"runtime/filetree":  {},
 	"runtime/installs":  {"abi", "storage", "runtime/desk", "runtime/journal", "runtime/ledger", "runtime/lockrank", "runtime/manifest", "runtime/parcel"},
-	"runtime/files":     {"abi", "storage", "runtime/desk", "runtime/hosttools", "runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/turns"},
+	"runtime/files":     {"abi", "storage", "runtime/desk", "runtime/disk", "runtime/hosttools", "runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/turns"},
 	"runtime/memories": {"abi", "abi/jsonw", "storage", "runtime/desk", "runtime/hostcall", "runtime/ledger",
 		"runtime/personas", "runtime/provider"},
 	"runtime/enginetest": {"abi", "abi/eventstest", "runtime/desk", "runtime/engine", "runtime/journal", "runtime/receipt",
