@@ -25,10 +25,10 @@ type details struct {
 
 // NewWork refuses new work of a caller while there is too little room, with an [*abi.Error].
 func (w *Watch) NewWork() error {
-	s := w.State()
-	if !s.Refusing {
+	if !w.refusing() {
 		return nil
 	}
+	s := w.State()
 	refused := refusal(lack(s) + "; work that runs already can end. Delete what is no longer needed, or make room on the disk of the data folder, and send this again")
 	refused.Details, _ = json.Marshal(details{Reason, s.Space.Free, s.Reserve})
 	return refused
@@ -44,11 +44,13 @@ func lack(s State) string {
 
 // Delivery refuses a delivery as [Watch.NewWork] does, and tells whoever sends it no figures.
 func (w *Watch) Delivery() error {
-	if !w.State().Refusing {
+	if !w.refusing() {
 		return nil
 	}
 	return refusal("the node's disk is nearly full: it takes no deliveries until there is room again. Send this again later")
 }
+
+func (w *Watch) refusing() bool { return w != nil && w.work.closed.Load() }
 
 func refusal(message string) *abi.Error {
 	refused := abi.Errorf(abi.CodeServiceUnavailable, "%s", message)

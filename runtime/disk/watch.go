@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -45,9 +46,9 @@ type Watch struct {
 	trend trend
 }
 
-// gate is closed while there is too little room.
+// gate is closed while there is too little room. Whoever comes to one that is open takes no lock.
 type gate struct {
-	closed bool
+	closed atomic.Bool   // set under the Watch's lock
 	opened chan struct{} // closed when it opens again; nil while it is open
 }
 
@@ -102,8 +103,8 @@ func (w *Watch) Look() {
 		w.trend.add(w.now(), space.Free)
 	}
 	w.state = State{Known: known, Space: space, Reserve: reserve}
-	w.state.Refusing = w.work.set(known && short(space, reserve, w.work.closed))
-	w.state.Waiting = w.calls.set(known && reserve > 0 && below(space.Free, floor(reserve), w.calls.closed))
+	w.state.Refusing = w.work.set(known && short(space, reserve, w.work.closed.Load()))
+	w.state.Waiting = w.calls.set(known && reserve > 0 && below(space.Free, floor(reserve), w.calls.closed.Load()))
 	if known {
 		w.state.Full, w.state.Falls = w.trend.until(reserve)
 	}
@@ -141,14 +142,14 @@ func below(have, bound uint64, already bool) bool {
 
 // set closes or opens a gate, and returns whether it is closed. The caller holds the Watch's lock.
 func (g *gate) set(closed bool) bool {
+	was := g.closed.Swap(closed)
 	switch {
-	case closed && !g.closed:
+	case closed && !was:
 		g.opened = make(chan struct{})
-	case g.closed && !closed:
+	case was && !closed:
 		close(g.opened)
 		g.opened = nil
 	}
-	g.closed = closed
 	return closed
 }
 
@@ -180,6 +181,9 @@ func (w *Watch) AwaitCall(ctx context.Context) error {
 
 func (w *Watch) await(ctx context.Context, g *gate) error {
 	for {
+		if !g.closed.Load() {
+			return nil
+		}
 		w.mu.Lock()
 		opened := g.opened
 		w.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,6 +20,7 @@ const mib = 1 << 20
 
 // machine is a disk that a test fills, and a clock that it sets.
 type machine struct {
+	mu      sync.Mutex // of space, where a watch looks by itself
 	space   disk.Space
 	unknown bool
 	at      time.Time
@@ -28,13 +30,25 @@ type machine struct {
 
 func newMachine(free, reserve uint64) *machine {
 	m := &machine{space: disk.Space{Free: free, Total: 100_000 * mib, FreeFiles: 1 << 20, Files: 1 << 20}, at: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
-	m.watch = disk.New(disk.Config{Read: func() (disk.Space, bool) { return m.space, !m.unknown }, Reserve: func(uint64) uint64 { return reserve },
+	m.watch = disk.New(disk.Config{Read: m.read, Reserve: func(uint64) uint64 { return reserve },
 		Now: func() time.Time { return m.at }, Log: slog.New(slog.NewTextHandler(&m.log, nil))})
 	return m
 }
 
-func (m *machine) look(free uint64) disk.State {
+func (m *machine) read() (disk.Space, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.space, !m.unknown
+}
+
+func (m *machine) set(free uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.space.Free = free
+}
+
+func (m *machine) look(free uint64) disk.State {
+	m.set(free)
 	m.watch.Look()
 	return m.watch.State()
 }
@@ -147,7 +161,7 @@ func TestWaiting(t *testing.T) {
 		defer stop()
 		go m.watch.Run(running)
 		synctest.Wait()
-		m.space.Free = 200 * mib // seen by the ticker alone
+		m.set(200 * mib) // seen by the ticker alone
 		next("work")
 	})
 }
