@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/wharf-dev/wharf/gateway/accesslog"
+	"github.com/wharf-dev/wharf/runtime/disk"
 	"github.com/wharf-dev/wharf/runtime/figures"
 	"github.com/wharf-dev/wharf/runtime/inhand"
 	"github.com/wharf-dev/wharf/runtime/turns"
@@ -77,6 +78,9 @@ type Config struct {
 	// SocketInsecure serves WebSockets without TLS to other machines.
 	SocketInsecure bool
 
+	// Disk watches the disk of the data folder, and Usage what that takes; nil for neither.
+	Disk  *disk.Watch
+	Usage *disk.Usage
 	// Turns are the places of long work, such as decoding a large body; nil bounds nothing.
 	Turns *turns.Turns
 

@@ -56,6 +56,7 @@ func newMetrics(s *Server) *metrics {
 		}, func() float64 { return float64(log.Dropped()) }))
 	}
 	m.registry.MustRegister(s.cfg.Collectors...)
+	m.registry.MustRegister(diskCollector{s.cfg.Disk, s.cfg.Usage})
 	return m
 }
 

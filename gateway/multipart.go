@@ -45,7 +45,7 @@ func (r *Request) Multipart() (*Multipart, error) {
 	if err != nil || media != mediaMultipart || params["boundary"] == "" {
 		return nil, unsupportedMedia("Content-Type", "the request's Content-Type must be "+mediaMultipart+" with a boundary")
 	}
-	body, err := r.Upload()
+	body, err := r.spoolable()
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (r *Request) Multipart() (*Multipart, error) {
 
 // Spooled reads an upload whole, onto the disk. It is valid until the handler returns.
 func (r *Request) Spooled() (*UploadedFile, error) {
-	body, err := r.Upload()
+	body, err := r.spoolable()
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +87,15 @@ func (r *Request) Spooled() (*UploadedFile, error) {
 		return nil, err
 	}
 	return &form.Files[0], nil
+}
+
+// spoolable returns an upload that is to lie on the disk, unless that is nearly full: what the request wants would be
+// refused later, and the upload has taken the reserve meanwhile.
+func (r *Request) spoolable() (io.Reader, error) {
+	if err := r.server.cfg.Disk.NewWork(); err != nil {
+		return nil, err
+	}
+	return r.Upload()
 }
 
 // field reads a field of at most so many bytes, and returns how many are left.

@@ -19,7 +19,7 @@ func (s *Server) systemRoutes() []Route {
 	metrics.Media = "text/plain"
 	metrics.Doc = "Open to requests that reach the node over loopback without a proxy; any other needs a key with the scope `metrics:read` or `node:admin`."
 	ready := get("/readyz", "getReadiness", "Tell whether the node takes work", "Health", s.ready)
-	ready.Also = []Answer{{Status: fasthttp.StatusServiceUnavailable, Doc: "The node drains, or its store refuses work."}}
+	ready.Also = []Answer{{Status: fasthttp.StatusServiceUnavailable, Doc: "The node drains, its store refuses work, or its disk is nearly full."}}
 	return []Route{
 		get("/healthz", "getLiveness", "Tell whether the process lives", "Health", s.healthy),
 		get("/health", "getHealth", "Tell whether the process lives", "Health", s.healthy),
@@ -31,7 +31,7 @@ func (s *Server) systemRoutes() []Route {
 
 // health is how the node is.
 type health struct {
-	Status   string `json:"status" enum:"ok,draining,failed" doc:"draining: the node is about to stop and takes no more work; failed: its store refuses work."`
+	Status   string `json:"status" enum:"ok,draining,failed,disk" doc:"draining: the node is about to stop and takes no more work; failed: its store refuses work; disk: its disk is nearly full, and new work is refused until there is room again."`
 	SetAside int    `json:"set_aside,omitzero" minimum:"1" doc:"How much of what is stored could not be read since the node started: it goes on without. The log and 'wharf doctor' name it."`
 }
 
@@ -79,6 +79,8 @@ func (s *Server) readiness() (code int, body []byte, err error) {
 		code, status = fasthttp.StatusServiceUnavailable, "failed"
 	case s.Draining():
 		code, status = fasthttp.StatusServiceUnavailable, "draining"
+	case s.cfg.Disk.State().Refusing:
+		code, status = fasthttp.StatusServiceUnavailable, "disk"
 	}
 	aside := 0
 	for _, n := range st.SetAside {

@@ -40,7 +40,8 @@ The folder "modules" holds compiled plugins only. One that this node has not
 written, or that was changed since, is told; the node does not use it, and makes it
 again when it is needed. Nothing is said of a cache elsewhere (plugins.cache).
 
-It reads what a start of the node reads, too, and names what that would set
+It tells what each part of the folder takes on the disk, and what is free there
+(docs/disk.md). It reads what a start of the node reads, too, and names what that would set
 aside because it cannot be read (docs/unreadable.md).
 
 It writes nothing to the data folder, which may lie on a disk that cannot be
@@ -77,6 +78,8 @@ type examination struct {
 	Unreferenced uint64   `json:"blobs_unreferenced"`
 	Notes        []string `json:"notes"`
 	SetAside     []string `json:"set_aside"` // what a start goes on without
+	// Disk is what the folder takes on its disk, and what is free there.
+	Disk diskFacts `json:"disk"`
 }
 
 func (a *app) doctor(ctx context.Context, data string, rebuild bool) error {
@@ -162,6 +165,7 @@ func (a *app) examine(ctx context.Context, data string, rebuild bool, temp strin
 		e.Problems = append(e.Problems, again.Problems...)
 	}
 	a.progressDone()
+	e.Disk = factsOfDisk(ctx, data)
 	return e, e.look(ctx, log, data)
 }
 
@@ -215,6 +219,7 @@ func (a *app) showExamination(e examination) {
 		[2]string{"events", fmt.Sprintf("%d, in %d frames, from %d to %d", e.Events, e.Frames, e.First, e.Last)},
 		[2]string{"keys", fmt.Sprint(e.Keys)},
 		[2]string{"blobs", e.blobs()},
+		[2]string{"disk", e.Disk.text()},
 		[2]string{"checked", checked(e.Rebuilt)},
 	)
 	for _, n := range e.Notes {

@@ -305,6 +305,7 @@ var unsteady = []struct {
 	// business.
 	{regexp.MustCompile(`\d+, in \d+ frames, from 1 to \d+`), "N, in N frames, from 1 to N"},
 	{regexp.MustCompile(`(?m)^  keys +\d+$`), "  keys     N"},
+	{regexp.MustCompile(`(?m)^  disk     [\d.]+ \w+: log .*; [\d.]+ \w+ free of [\d.]+ \w+$`), "  disk     TAKEN; FREE"},
 	{regexp.MustCompile(`echoed \d+ bytes`), "echoed N bytes"},
 	{regexp.MustCompile(`digest [0-9a-f]{16}`), "digest SUM"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.0-9]*Z?`), "DATE"},

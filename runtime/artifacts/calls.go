@@ -12,6 +12,7 @@ import (
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/disk"
 	"github.com/wharf-dev/wharf/runtime/hostcall"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/provider"
@@ -51,7 +52,7 @@ func (k *Keeper) putFor(ctx context.Context, c *hostcall.Call) (hostcall.Answer,
 
 // ArtifactOf stores what a Task has put and returns its Artifact, which nothing states yet.
 func (k *Keeper) ArtifactOf(ctx context.Context, t *abi.Task, reg *abi.RegisterArtifactRequest, content []byte) (*abi.Artifact, error) {
-	hash, size, err := k.parts.Store.Blobs().Put(ctx, bytes.NewReader(content), nil)
+	hash, size, err := disk.Patient{Blobs: k.parts.Store.Blobs()}.Put(ctx, bytes.NewReader(content), nil)
 	if err != nil {
 		return nil, fmt.Errorf("storing an artifact: %w", err)
 	}

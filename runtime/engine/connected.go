@@ -24,7 +24,7 @@ func (e *Engine) newIntake(common desk.Parts, secret func(context.Context, stora
 			}
 			return p.EntryWorkflow, nil
 		},
-		Message: e.connectedMessage, LeaveOut: e.aside.LeaveOut, Draining: e.draining.Load, Background: &e.background,
+		Message: e.connectedMessage, LeaveOut: e.aside.LeaveOut, Draining: e.draining.Load, Room: e.disk.Await, Background: &e.background,
 		LeftOut: func(key ledger.Key) error {
 			return e.aside.Cause(abi.ObjectConnector, key)
 		}})

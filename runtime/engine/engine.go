@@ -23,6 +23,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/delegation"
 	"github.com/wharf-dev/wharf/runtime/deletion"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/disk"
 	"github.com/wharf-dev/wharf/runtime/figures"
 	"github.com/wharf-dev/wharf/runtime/files"
 	"github.com/wharf-dev/wharf/runtime/harnesses"
@@ -159,6 +160,8 @@ type Parts struct {
 	Backup func(dir string) error
 	// CheckBackup says what such a copy lacks; nil when nothing can.
 	CheckBackup func(ctx context.Context, dir string) error
+	// Disk watches the disk that all lies on; nil when nothing does.
+	Disk *disk.Watch
 	// Files is the folder of Workspaces' files; nil when the node keeps none.
 	Files *os.Root
 	// ShowEvent returns an event as JSON, as those see it who may see what is public: so it is
@@ -263,6 +266,7 @@ type brought struct {
 	version  string
 	entropy  io.Reader
 	turns    *turns.Turns
+	disk     *disk.Watch
 	pooled   func() Instances
 	figures  *figures.Book
 }
@@ -315,7 +319,7 @@ func New(config Config, parts Parts) (*Engine, error) {
 	config = config.withDefaults()
 	e := &Engine{
 		brought: brought{modules: parts.Modules, runs: parts.Runs, rewriter: parts.Rewriter, version: parts.Version,
-			entropy: parts.Entropy, turns: parts.Turns, pooled: parts.Instances, figures: parts.Figures},
+			entropy: parts.Entropy, turns: parts.Turns, disk: parts.Disk, pooled: parts.Instances, figures: parts.Figures},
 		answering: answering{calls: abi.HostCallsByName(), performers: parts.Performers},
 		config:    config, store: parts.Store, now: parts.Now, log: parts.Log,
 	}

@@ -43,6 +43,12 @@ func TestContentThatTheDiskRefuses(t *testing.T) {
 			if err := upload(); err != nil {
 				t.Fatalf("when the disk works again: %v", err)
 			}
+			if full := errors.Is(refusal, syscall.ENOSPC) || errors.Is(refusal, syscall.EDQUOT); full {
+				disk.Refuse(refusal)
+				mustBeTold(t, submit("hi")) // its module is not kept yet: nothing comes to the log
+				disk.Refuse(nil)
+			}
+			n.Wait(t, n.Submit(t, session, ""))
 			disk.Refuse(refusal)
 			mustBeTold(t, submit("hi")) // the log itself: the store has failed for good
 			disk.Refuse(nil)

@@ -227,6 +227,9 @@ type liveCall struct {
 
 // live performs a call and records its answer.
 func (r *run) live(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, error) {
+	if err := r.engine.disk.AwaitCall(ctx); err != nil {
+		return 0, nil, err
+	}
 	err := r.check(ctx, c)
 	c.use = r.toolUse(c)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/composition"
+	"github.com/wharf-dev/wharf/runtime/disk"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/tooluse"
@@ -72,7 +73,7 @@ func (r *run) intend(ctx context.Context, c *liveCall) error {
 
 // tell adds the event of a call to what is pending.
 func (r *run) tell(ctx context.Context, c *liveCall, phase journal.Phase) error {
-	refs, err := c.entry.Keep(ctx, r.engine.store.Blobs(), phase)
+	refs, err := c.entry.Keep(ctx, disk.Patient{Blobs: r.engine.store.Blobs()}, phase)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/disk"
 	"github.com/wharf-dev/wharf/runtime/inhand"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
@@ -168,7 +169,9 @@ func (e *Engine) start(ctx context.Context, t *task, stop context.CancelCauseFun
 
 // begin records that the Task runs; false when it ended while it waited.
 func (e *Engine) begin(ctx context.Context, t *task, stop context.CancelCauseFunc) bool {
-	e.fixProgram(ctx, t)
+	for e.fixProgram(ctx, t); disk.IsFull(t.startErr) && disk.Later(ctx); {
+		e.fixProgram(ctx, t)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.state.Status.Terminal() || t.startErr != nil && stopped(ctx) != nil {

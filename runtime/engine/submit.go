@@ -9,6 +9,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/disk"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lifecycle"
 	"github.com/wharf-dev/wharf/runtime/personas"
@@ -168,7 +169,7 @@ func (e *Engine) offer(ctx context.Context, t *task, input *abi.Message, actor s
 		t.state.Status = abi.TaskSubmitted // as it will be
 		e.fixProgram(ctx, t)
 		t.state = lifecycle.State{}
-		if t.startErr != nil && ctx.Err() != nil { // nothing is known of what it would run
+		if disk.IsFull(t.startErr) || t.startErr != nil && ctx.Err() != nil { // nothing is known of what it would run
 			e.queue.Unreserve(t.place)
 			return desk.Doc{}, nil, e.ledger.Failed("looking for what the task runs", t.startErr)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/disk"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/tooluse"
@@ -51,7 +52,7 @@ func (r *run) begins(ctx context.Context, c *liveCall, leaves bool) error {
 	}
 	entry := c.entry
 	entry.At = journal.Moment(r.engine.now())
-	refs, err := entry.Keep(ctx, r.engine.store.Blobs(), journal.Whole)
+	refs, err := entry.Keep(ctx, disk.Patient{Blobs: r.engine.store.Blobs()}, journal.Whole)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ func (e *Engine) newOutbox(common desk.Parts, parts *Parts, hooked outbox.Plugin
 		show = func(ev desk.Event) []byte { return fmt.Appendf(nil, `{"id":%q}`, ev.Position().String()) }
 	}
 	return outbox.New(outbox.Parts{Parts: common, Values: parts.values(), Config: e.config.Webhooks, Entropy: e.entropy, Tenants: e.tenants.All, Show: show, Plugins: hooked,
-		Formats: append(slices.Clip(parts.WebhookFormats), hooks.Format(e.store.Blobs())), LeaveOut: e.aside.LeaveOut, Agent: "wharf/" + parts.Version})
+		Formats: append(slices.Clip(parts.WebhookFormats), hooks.Format(e.store.Blobs())), LeaveOut: e.aside.LeaveOut, Room: e.disk.Await, Agent: "wharf/" + parts.Version})
 }
 
 // drainOutbox is the last step of a drain, so that the ends of Tasks are sent, too. ctx is the

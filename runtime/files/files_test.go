@@ -32,6 +32,12 @@ type node struct {
 func newNode(t testing.TB) (n *node, dir string) {
 	t.Helper()
 	dir = t.TempDir()
+	return newNodeIn(t, dir), dir
+}
+
+// newNodeIn returns a node whose files are in a folder.
+func newNodeIn(t testing.TB, dir string) (n *node) {
+	t.Helper()
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +53,7 @@ func newNode(t testing.TB) (n *node, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return n, dir
+	return n
 }
 
 // kinds returns the kinds of the Workspace's events, oldest first.

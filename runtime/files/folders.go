@@ -11,6 +11,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/disk"
 )
 
 // A folder that a file was written into goes with its last file. One that somebody has made holds
@@ -61,34 +62,64 @@ func (k *Keeper) makeFolder(at *place, dir string) (created bool, err error) {
 	created = err != nil
 	is := footprint(at.root, dir)
 	becomes := entryBytes * int64(strings.Count(dir, "/")+1)
-	if err := k.room.take(at.key, becomes-is, 0); err != nil && becomes > is {
+	if becomes <= is { // something else is in the way, or it is there
+		k.room.add(at.key, becomes-is)
+	} else if err := k.room.take(at.key, becomes-is, 0); err != nil {
 		return false, err
 	}
 	err = at.keepFolder(dir)
 	k.room.add(at.key, footprint(at.root, dir)-becomes)
-	if err != nil || !created {
-		return created, err
+	if err != nil {
+		return false, k.parts.Ledger.Failed("making a workspace's folder", err)
+	}
+	if !created {
+		return false, nil
 	}
 	made := at.folder(dir)
 	return true, k.tell(at, abi.EventFolderMade, &made)
 }
 
-// keepFolder makes a folder, durably, with what keeps it and those above it.
+// keepFolder makes a folder, durably, with what keeps it and those above it. Where it fails, nothing of that stays.
 func (p *place) keepFolder(dir string) error {
-	if p.root.MkdirAll(dir, 0o700) != nil {
-		removeEmpty(p.root, dir)
-		return blocked("folder", dir)
+	var kept []string
+	err := p.root.MkdirAll(dir, 0o700)
+	if err != nil {
+		err = unmade("folder", dir, err)
 	}
-	for d := dir; d != "."; d = path.Dir(d) {
-		f, err := p.root.OpenFile(path.Join(d, madeFolder), os.O_WRONLY|os.O_CREATE, 0o600)
-		if err == nil {
-			err = errors.Join(f.Close(), syncFolder(p.root, d), syncFolder(p.root, path.Dir(d)))
-		}
-		if err != nil {
-			return err
+	for d := dir; d != "." && err == nil; d = path.Dir(d) {
+		var made bool
+		if made, err = p.keep(d); made {
+			kept = append(kept, d)
 		}
 	}
-	return nil
+	if err == nil {
+		return nil
+	}
+	for _, d := range kept {
+		_ = p.root.Remove(path.Join(d, madeFolder)) // one that stays keeps an empty folder
+	}
+	removeEmpty(p.root, dir)
+	return err
+}
+
+// keep has a folder stay when it is empty. made is false when it did before.
+func (p *place) keep(dir string) (made bool, err error) {
+	f, err := p.root.OpenFile(path.Join(dir, madeFolder), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	switch {
+	case err == nil:
+		made, err = true, f.Close()
+	case errors.Is(err, fs.ErrExist):
+		err = nil
+	}
+	return made, errors.Join(err, syncFolder(p.root, dir), syncFolder(p.root, path.Dir(dir)))
+}
+
+// unmade says why a folder could not be made that is to be, or to hold, what is at a path.
+func unmade(what, p string, err error) error {
+	if disk.IsFull(err) {
+		return err
+	}
+	return blocked(what, p)
 }
 
 // blocked refuses a path at which something else is.

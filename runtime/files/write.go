@@ -138,8 +138,12 @@ func (k *Keeper) put(at *place, name string, d *draft) (abi.File, error) {
 func (k *Keeper) replace(at *place, name string, d *draft) error {
 	err := blocked("file", name)
 	info, there := at.root.Lstat(name)
-	if (there != nil || !info.IsDir()) && at.root.MkdirAll(path.Dir(name), 0o700) == nil {
-		err = at.root.Rename(d.name, name)
+	if there != nil || !info.IsDir() {
+		if err = at.root.MkdirAll(path.Dir(name), 0o700); err != nil {
+			err = unmade("file", name, err)
+		} else {
+			err = at.root.Rename(d.name, name)
+		}
 	}
 	if err != nil {
 		_ = at.root.Remove(d.name) // what is left of it is no file of the Workspace

@@ -75,6 +75,8 @@ type Parts struct {
 	LeaveOut func(t storage.Tenant, o abi.Object, id string, cause error)
 	// LeftOut returns why a Connector was left out; nil when it was not.
 	LeftOut func(key ledger.Key) error
+	// Room waits until the disk has room for new work; nil when nobody knows.
+	Room func(ctx context.Context) error
 	// Draining reports whether the node takes no more, and begins nothing.
 	Draining func() bool
 	// Background has what the node does by itself.
@@ -97,6 +99,9 @@ type Intake struct {
 // New returns an intake that has begun nothing yet.
 func New(p Parts) *Intake {
 	p.Config = p.Config.withDefaults()
+	if p.Room == nil {
+		p.Room = func(context.Context) error { return nil }
+	}
 	i := &Intake{parts: p}
 	i.workers.init(p.Config.Workers, i.normalizeSome)
 	return i

@@ -211,6 +211,38 @@ func TestADeliveryWaitsForRoom(t *testing.T) {
 	})
 }
 
+// While the disk has no room for new work, nothing is made of what was taken, and schedules wait: nothing fails, and a
+// schedule whose time came is made up for once.
+func TestConnectorsWaitForTheDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t)
+		room := make(chan struct{})
+		r.parts.Room = func(ctx context.Context) error {
+			select {
+			case <-room:
+				return nil
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		id := r.connector(t)
+		r.deliver(t, id, "a", "thread")
+		if _, err := r.CreateConnector(t.Context(), r.root, nil, abi.CreateConnectorRequest{Provider: "generic", Plugin: "sorter#run", WorkspaceID: workspace,
+			Polling: &abi.Polling{Schedule: "@every 10m"}}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(25 * time.Hour)
+		synctest.Wait()
+		r.wantCounts(t, Deliveries{Received: 1, Pending: 1})
+		close(room)
+		synctest.Wait()
+		r.wantCounts(t, Deliveries{Received: 2, Normalized: 2})
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		r.wantCounts(t, Deliveries{Received: 3, Normalized: 3})
+	})
+}
+
 // What a plugin fails at is put aside alone: the others of its batch are settled, in order.
 func TestABadDeliveryIsPutAsideAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

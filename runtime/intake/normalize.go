@@ -93,6 +93,9 @@ func (i *Intake) normalizeSome(s *inlet) {
 func (t *turn) normalize(ctx context.Context) error {
 	i, s := t.intake, t.inlet
 	for range batchesATurn {
+		if err := i.parts.Room(ctx); err != nil {
+			return err
+		}
 		if err := t.normalizeBatch(ctx); err != nil {
 			return err
 		}

@@ -291,6 +291,11 @@ func (i *Intake) pollOnce(ctx context.Context, p *poll) {
 }
 
 func (i *Intake) pollStep(ctx context.Context, p *poll) error {
+	if p.task == "" { // what runs is only looked at
+		if err := i.parts.Room(ctx); err != nil {
+			return err
+		}
+	}
 	about, now := p.inlet.about.Load(), i.parts.Now()
 	switch {
 	case !pollable(about):

@@ -32,17 +32,23 @@ func (l *Ledger) Failed(doing string, err error) error {
 		return later
 	case errors.Is(err, storage.ErrFailed), errors.Is(err, storage.ErrClosed):
 		down := abi.Errorf(abi.CodeServiceUnavailable, "the node cannot write to its disk and takes no more work")
+		if full(err) {
+			down.Message = "the node's disk was full and its store has stopped: make room on the disk of the data folder, and start the node again. Nothing that was acknowledged is lost"
+		}
 		down.RetryAfter = 10
 		return down
 	case errors.Is(err, storage.ErrTooLarge):
 		return abi.Errorf(abi.CodePayloadTooLarge, "the request has more in it than can be kept at once: send it in parts")
 	case errors.Is(err, storage.ErrDamaged):
 		return &UnreadableError{Err: fmt.Errorf("%s: %w", doing, err)}
-	case errors.Is(err, storage.ErrNotStored), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+	case errors.Is(err, storage.ErrNotStored), full(err):
 		l.log.Error("the disk refuses content", "doing", doing, "error", err)
-		full := abi.Errorf(abi.CodeServiceUnavailable, "the node cannot write the content to its disk")
-		full.RetryAfter = 10
-		return full
+		refused := abi.Errorf(abi.CodeServiceUnavailable, "the node cannot write the content to its disk")
+		if full(err) {
+			refused.Message = "the node's disk is full, and nothing was kept of this: delete what is no longer needed, or make room on the disk of the data folder, and send this again"
+		}
+		refused.RetryAfter = 10
+		return refused
 	case errors.Is(err, storage.ErrCursorExpired):
 		return abi.Errorf(abi.CodeCursorExpired, "the cursor lies before the oldest event that is kept")
 	case errors.Is(err, context.DeadlineExceeded):
@@ -61,3 +67,6 @@ func deletedMeanwhile(err error) error {
 	}
 	return abi.NotFound(c.Expected.Resource.Object, c.Expected.Resource.ID)
 }
+
+// full reports whether an error says that the disk, or what the node may use of it, is full.
+func full(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }

@@ -41,8 +41,13 @@ func (o *Outbox) format(w *abi.WebhookEndpoint) *Format {
 	return &f
 }
 
-// attempt sends a delivery once.
+// attempt sends a delivery once. A retry waits while the disk is nearly full: what becomes of it is written down each
+// time. What happens now is told at once, also to hooks, which Tasks wait for.
 func (o *Outbox) attempt(q *queue, j *job) {
+	if j.retry != nil && o.parts.Room(o.base) != nil {
+		j.broken = true
+		return
+	}
 	leave, err := o.lanes.of(j.doubtful).Enter(o.late, strconv.FormatUint(uint64(q.key.Tenant), 10))
 	if err != nil {
 		j.broken = true

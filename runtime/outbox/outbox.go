@@ -64,6 +64,8 @@ type Parts struct {
 	Show func(ev desk.Event) []byte
 	// Formats are those that a Webhook may name, besides harn.
 	Formats []Format
+	// Room waits until the disk has room for new work; nil when nobody knows.
+	Room func(ctx context.Context) error
 	// Jitter returns a number from 0 to 1; nil for a random one.
 	Jitter func() float64
 	// LeaveOut is called for a Webhook that cannot be read: the node goes on without it.
@@ -101,6 +103,9 @@ func New(p Parts) *Outbox {
 	p.Agent = cmp.Or(p.Agent, "wharf")
 	if p.Send == nil {
 		p.Send = guarded(&p.Config)
+	}
+	if p.Room == nil {
+		p.Room = func(context.Context) error { return nil }
 	}
 	if p.Jitter == nil {
 		p.Jitter = random

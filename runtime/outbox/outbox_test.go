@@ -38,6 +38,7 @@ type room struct {
 	events   int
 	tasks    int
 	disk     *memory.Store
+	room     chan struct{} // closed when the disk has room; nil: it has
 }
 
 // values are those of a room, which queues that end at once use together.
@@ -88,6 +89,17 @@ func (r *room) furnish() {
 	r.Outbox = outbox.New(outbox.Parts{Parts: r.Parts, Config: r.config, Entropy: rand.Reader, Values: &values{Values: r.values}, Send: r.receiver,
 		Tenants: func() []*abi.Tenant { return []*abi.Tenant{{Number: uint32(roomtest.Tenant)}} },
 		Jitter:  func() float64 { return 0 },
+		Room: func(ctx context.Context) error {
+			if r.room == nil {
+				return nil
+			}
+			select {
+			case <-r.room:
+				return nil
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		},
 		Show: func(ev desk.Event) []byte {
 			return fmt.Appendf(nil, `{"id":%q,"event":%q}`, ev.Position().String(), ev.Record().Kind)
 		},
@@ -427,6 +439,27 @@ func TestRetriesAndDeadLetters(t *testing.T) {
 		if c := r.shown(w.ID).Counters; c.Taken != 1 || c.Failed != 4 || c.Dead != 1 || c.Redriven != 1 || c.Pending != 0 {
 			t.Errorf("counted: %+v", c)
 		}
+	})
+}
+
+// While the disk has no room for new work, what happens is told all the same, and what was not taken waits: none of it is
+// given up meanwhile.
+func TestRetriesWaitForTheDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, outbox.Config{Attempts: 4})
+		r.room = make(chan struct{})
+		w, _ := r.webhook(wants("task.*"))
+		r.receiver.answers(func(*delivered) *http.Response { return status(500) })
+		event := r.happen(abi.EventTaskCompleted, roomtest.Workspace)
+		time.Sleep(24 * time.Hour)
+		want(t, "sent", ids(r.receiver.taken()), []string{event})
+		if dead := r.deliveries(w.ID, abi.WebhookDeliveryDead); len(dead) != 0 {
+			t.Errorf("dead: %+v", dead)
+		}
+		r.receiver.answers(nil)
+		close(r.room)
+		synctest.Wait()
+		want(t, "sent again", ids(r.receiver.taken()), []string{event})
 	})
 }
 

@@ -1156,8 +1156,8 @@ type HarnAgentInterface struct {
 type Health struct {
 	// How much of what is stored could not be read since the node started: it goes on without. The log and 'wharf doctor' name it.
 	SetAside *int64 `json:"set_aside,omitzero"`
-	// draining: the node is about to stop and takes no more work; failed: its store refuses work.
-	// One of: ok, draining, failed.
+	// draining: the node is about to stop and takes no more work; failed: its store refuses work; disk: its disk is nearly full, and new work is refused until there is room again.
+	// One of: ok, draining, failed, disk.
 	Status string `json:"status"`
 }
 

@@ -240,6 +240,7 @@ type RunLimits struct {
 type Storage struct {
 	Cache    int64
 	Memtable int64
+	Reserve  Reserve
 }
 
 // Retention says how long things are kept. 0 is for ever.

@@ -216,6 +216,8 @@ func storageSettings() []Setting {
 			"Memory for blocks read from disk."),
 		set("storage.memtable", "64MiB", size(mib, 4*gib), func(c *Config) *int64 { return &c.Storage.Memtable },
 			"Memory for what was written last, before it is sorted to disk. Up to four of these exist at a time, under heavy writing."),
+		set("storage.reserve", "auto", reserve(), func(c *Config) *Reserve { return &c.Storage.Reserve },
+			"Room that is kept free on the disk of the data folder. While less is free, new work is refused with 503, and work that runs already can end. auto is 512 MiB, or 5% of the disk where that is less; 0 turns it off. docs/disk.md has more."),
 	}
 }
 

@@ -28,6 +28,7 @@ import (
 	"github.com/wharf-dev/wharf/gateway/harn"
 	"github.com/wharf-dev/wharf/gateway/mcp"
 	"github.com/wharf-dev/wharf/gateway/openharness"
+	"github.com/wharf-dev/wharf/runtime/disk"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/figures"
 	"github.com/wharf-dev/wharf/runtime/harnesses"
@@ -90,6 +91,8 @@ type Node struct {
 	files    *os.Root       // of Workspaces
 	inHand   *inhand.Budget // of large documents
 	figures  *figures.Book
+	disk     *disk.Watch
+	usage    *disk.Usage
 	trust    parcel.Trust   // whose plugins are taken
 	watching sync.WaitGroup // for folders of plugins
 	engine   *engine.Engine
@@ -123,14 +126,15 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 	if err = n.openStore(ctx); err != nil {
 		return n, err
 	}
+	n.watchDisk()
 	if err = n.startEngine(ctx); err != nil {
 		return n, err
 	}
 	front := o.gatewayConfig()
 	front.TLS, front.PublicURL, front.InHand, front.Turns = n.tls, n.publicURL(), n.inHand, n.turns
 	front.AccessLog, front.Figures = n.access, n.figures
-	front.SpoolDir = filepath.Join(n.options.Config.Data, "spool")
-	shown := api.New(n.engine, front.Turns)
+	front.SpoolDir, front.Disk, front.Usage = filepath.Join(n.options.Config.Data, datadir.Spool), n.disk, n.usage
+	shown := api.New(api.Sparing(n.engine, n.disk), front.Turns)
 	adapters := []gateway.Adapter{harn.New(front, shown).WithClients(n.clients).WithNode(n.offer),
 		openharness.New(front, shown, openharness.Node{Plugins: n.modules.Names, Suite: n.suite(), Tools: n.callable,
 			Models: append([]string{}, slices.Sorted(maps.Keys(n.options.Config.Models))...), ModelNames: n.options.Config.ModelNames, DefaultModel: n.options.Config.Model.Default}),
@@ -224,7 +228,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	config := n.options.engineConfig()
 	config.InHand = n.inHand
 	n.engine, err = engine.New(config, engine.Parts{
-		Store: n.store, Modules: n.modules, Figures: n.figures, Personas: personas(own), Log: n.log, Backup: n.backup(), CheckBackup: n.checkBackup, Files: n.files,
+		Store: n.store, Modules: n.modules, Figures: n.figures, Personas: personas(own), Log: n.log, Disk: n.disk, Backup: n.backup(), CheckBackup: n.checkBackup, Files: n.files,
 		Performers: calls, AddedTools: n.added, Agents: agents, Hosts: n.hosts, RemoteHarnesses: n.remote, Vaults: n.vaults, NodeSecret: nodeSecret(&n.options.Config, n.log), Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(), Rewriter: n.sandbox.Rewriter(),
 		ShowEvent: harn.Links().PublicEvent, WebhookFormats: []api.WebhookFormat{openharness.WebhookFormat(), a2a.WebhookFormat(n.base())}, Instances: n.instances, Tokens: n.tokens, Turns: n.turns, ModelNamed: n.modelNamed, Models: n.models, Installs: n.modules,
 	})
@@ -447,6 +451,7 @@ func (n *Node) Serve(ctx context.Context) error {
 	n.listener = nil // the gateway's from here on
 	go func() { served <- n.gateway.Serve(ln) }()
 	n.serveProbes()
+	defer n.lookAtDisk()()
 	background, stop := context.WithCancel(ctx)
 	defer stop()
 	go n.retain(background)

@@ -1146,8 +1146,8 @@ class Health(TypedDict):
     """How the node is."""
     #: How much of what is stored could not be read since the node started: it goes on without. The log and 'wharf doctor' name it.
     set_aside: NotRequired[int]
-    #: draining: the node is about to stop and takes no more work; failed: its store refuses work.
-    status: Literal["ok", "draining", "failed"]
+    #: draining: the node is about to stop and takes no more work; failed: its store refuses work; disk: its disk is nearly full, and new work is refused until there is room again.
+    status: Literal["ok", "draining", "failed", "disk"]
 
 
 class HeartbeatClientRequest(TypedDict):

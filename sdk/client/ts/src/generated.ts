@@ -1139,8 +1139,8 @@ export interface HarnAgentInterface {
 export interface Health {
   /** How much of what is stored could not be read since the node started: it goes on without. The log and 'wharf doctor' name it. */
   set_aside?: number;
-  /** draining: the node is about to stop and takes no more work; failed: its store refuses work. */
-  status: "ok" | "draining" | "failed";
+  /** draining: the node is about to stop and takes no more work; failed: its store refuses work; disk: its disk is nearly full, and new work is refused until there is room again. */
+  status: "ok" | "draining" | "failed" | "disk";
 }
 
 /** Which client is there. */
