@@ -71,7 +71,7 @@ func (k *Keeper) eraseTask(ctx context.Context, t storage.Tenant, id string) err
 	if err != nil {
 		return err
 	}
-	if k.parts.Live(t, id) {
+	if k.live(t, id) {
 		return storage.ErrInUse
 	}
 	records, err := k.recordsOf(ctx, t, &task)

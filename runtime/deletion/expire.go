@@ -178,7 +178,7 @@ func (p *place) expired(t *abi.Task, before time.Time) bool {
 		ended = t.CanceledAt
 	}
 	return t.Status.Terminal() && !ended.IsZero() && ended.Before(before) && t.DeletedAt.IsZero() &&
-		!p.held[t.ID] && !p.held[t.SessionID] && !p.k.parts.Live(p.tenant, t.ID)
+		!p.held[t.ID] && !p.held[t.SessionID] && !p.k.live(p.tenant, t.ID)
 }
 
 // tasksAtOnce is how many Tasks one batch erases: few enough that most have fewer events together than a batch may

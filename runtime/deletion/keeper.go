@@ -14,8 +14,8 @@ import (
 // Parts are what a keeper works with.
 type Parts struct {
 	desk.Parts
-	// Live reports whether the engine still has a Task in hand.
-	Live func(t storage.Tenant, task string) bool
+	// Live returns the Workspace and the status of a Task that the engine still has in hand.
+	Live func(ledger.Key) (workspace string, status abi.TaskStatus, ok bool)
 	// DropSession has a Session shown to nobody any more, and erased.
 	DropSession func(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) (desk.Doc, error)
 	// Tenants returns the tenants of the node.
@@ -33,6 +33,12 @@ type Keeper struct {
 func NewKeeper(p Parts) *Keeper {
 	eraser, _ := p.Store.(storage.Eraser)
 	return &Keeper{parts: p, eraser: eraser, wake: make(chan struct{}, 1)}
+}
+
+// live reports whether the engine still has a Task in hand.
+func (k *Keeper) live(t storage.Tenant, task string) bool {
+	_, _, ok := k.parts.Live(ledger.Key{Tenant: t, ID: task})
+	return ok
 }
 
 // Woken is sent to when something was deleted.
@@ -55,7 +61,7 @@ func (k *Keeper) DeleteTask(ctx context.Context, c *desk.Caller, r *desk.Retry, 
 		if err != nil {
 			return storage.Frame{}, ledger.Record{}, err
 		}
-		if !t.Status.Terminal() || k.parts.Live(c.Tenant, id) {
+		if !t.Status.Terminal() || k.live(c.Tenant, id) {
 			return storage.Frame{}, ledger.Record{}, abi.Errorf(abi.CodeInvalidStateTransition,
 				"task %s is %s: cancel it, and delete it once it has ended", id, t.Status)
 		}

@@ -17,17 +17,8 @@ import (
 func (e *Engine) newIntake(common desk.Parts, secret func(context.Context, storage.Tenant, *abi.Connector, string, string) ([]byte, error)) *intake.Intake {
 	i := intake.New(intake.Parts{Config: e.config.Connectors, Parts: common,
 		Entropy: e.entropy, Tenants: e.tenants, Tasks: connectedTasks{e}, Plugins: e.pluginsApart(), Offered: func() []*abi.Connector { return e.OfferedConnectors() }, Secret: secret,
-		Persona: func(ctx context.Context, t storage.Tenant, workspace, id string) (string, error) {
-			p, err := e.PersonaIn(ctx, t, workspace, id)
-			if err != nil {
-				return "", err
-			}
-			return p.EntryWorkflow, nil
-		},
-		Message: e.connectedMessage, LeaveOut: e.aside.LeaveOut, Draining: e.draining.Load, Room: e.disk.Await, Background: &e.background,
-		LeftOut: func(key ledger.Key) error {
-			return e.aside.Cause(abi.ObjectConnector, key)
-		}})
+		Persona: e.WorkflowIn, Message: e.connectedMessage, LeaveOut: e.aside.LeaveOut, Draining: e.draining.Load, Room: e.disk.Await, Background: &e.background,
+		LeftOut: func(key ledger.Key) error { return e.aside.Cause(abi.ObjectConnector, key) }})
 	e.observers = append(e.observers, i.TaskEnded)
 	return i
 }

@@ -160,8 +160,7 @@ type Parts struct {
 	Backup func(dir string) error
 	// CheckBackup says what such a copy lacks; nil when nothing can.
 	CheckBackup func(ctx context.Context, dir string) error
-	// Disk watches the disk that all lies on; nil when nothing does.
-	Disk *disk.Watch
+	Disk        *disk.Watch // of what all lies on; nil when nothing watches
 	// Files is the folder of Workspaces' files; nil when the node keeps none.
 	Files *os.Root
 	// ShowEvent returns an event as JSON, as those see it who may see what is public: so it is
@@ -374,7 +373,7 @@ func (e *Engine) furnish(parts *Parts) {
 	e.fileResources = files.NewKeeper(files.Parts{Parts: common, Root: parts.Files, Turns: e.turns,
 		TenantOf: e.tenantOf, MostTold: int64(e.config.Limits.PayloadBytes / 2)})
 	e.copyResources = copies.NewKeeper(copies.Parts{Write: parts.Backup, Check: parts.CheckBackup, WhileFilesRest: e.WhileFilesRest})
-	e.deletionResources = deletion.NewKeeper(deletion.Parts{Parts: common, Live: e.tasks.has, DropSession: e.DropSession, Tenants: e.tenants.All})
+	e.deletionResources = deletion.NewKeeper(deletion.Parts{Parts: common, Live: e.tasks.stateOf, DropSession: e.DropSession, Tenants: e.tenants.All})
 	e.performers = withOwn(e.performers, e.fileResources)
 	e.performers[abi.CallToolCall] = e.fileResources.Tools(e.performers[abi.CallToolCall])
 	e.artifactResources = artifacts.NewKeeper(artifacts.Parts{Parts: common,
@@ -434,9 +433,7 @@ func (e *Engine) Start(ctx context.Context) error {
 	return cmp.Or(e.workers.Start(ctx), e.Intake.Start(ctx))
 }
 
-var (
-	errDrained = errors.New("the node is draining")
-)
+var errDrained = errors.New("the node is draining")
 
 // ErrStuck is the error of a drain that could not end what it has stopped. The sandbox and
 // the store may still be in use: the process is to end without closing them.

@@ -104,11 +104,6 @@ func (t *taskTable) get(key ledger.Key) *task {
 	return t.byID[key]
 }
 
-// has reports whether a Task is in memory.
-func (t *taskTable) has(tenant storage.Tenant, id string) bool {
-	return t.get(ledger.Key{Tenant: tenant, ID: id}) != nil
-}
-
 // stateOf returns the Workspace of a Task that is in memory, and its status, which may not be durable yet.
 func (t *taskTable) stateOf(key ledger.Key) (workspace string, status abi.TaskStatus, ok bool) {
 	live := t.get(key)

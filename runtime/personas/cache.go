@@ -106,6 +106,15 @@ func (k *Keeper) PersonaIn(ctx context.Context, t storage.Tenant, workspace, id 
 	return p, err
 }
 
+// WorkflowIn returns what a Persona runs that Tasks of a Workspace may have, as [Keeper.PersonaIn] finds it.
+func (k *Keeper) WorkflowIn(ctx context.Context, t storage.Tenant, workspace, id string) (string, error) {
+	p, err := k.PersonaIn(ctx, t, workspace, id)
+	if err != nil {
+		return "", err
+	}
+	return p.EntryWorkflow, nil
+}
+
 // PersonaOf is [Keeper.PersonaIn] for a Task that was taken already: it runs also as one that was
 // deleted since. An agent is deleted with all that it had, and no Task begins as one.
 func (k *Keeper) PersonaOf(ctx context.Context, t storage.Tenant, workspace, id string) (*Persona, error) {

@@ -2224,7 +2224,7 @@ type Persona struct {
 	ContextPacks []string `json:"context_packs,omitzero"`
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
-	// Set on an agent that was deleted: no read shows it any more.
+	// Set on one that was deleted: no read shows it any more.
 	DeletedAt   *time.Time `json:"deleted_at,omitzero"`
 	Description string     `json:"description"`
 	// What runs its Tasks: PLUGIN, or PLUGIN#EXPORT.
@@ -4466,9 +4466,11 @@ var (
 	OpDeleteFile = Operation{Name: "deleteFile", Method: "DELETE", Path: "/v1/workspaces/{workspace_id}/files", Keyed: false}
 	// OpDeleteMemory: Forget a Memory's content. Needs the scope `memories:write`.
 	OpDeleteMemory = Operation{Name: "deleteMemory", Method: "DELETE", Path: "/v1/memories/{memory_id}", Keyed: true}
+	// OpDeletePersona: Delete a Persona. Nothing new may name it then. Tasks that were taken go on, and what was recorded stays. 409 for one that comes with a plugin of the node, for an agent, and while a Connector, a harness or a Skill of clients names it; the message names them. Needs the scope `personas:write`.
+	OpDeletePersona = Operation{Name: "deletePersona", Method: "DELETE", Path: "/wharf/v1/personas/{persona_id}", Keyed: true}
 	// OpDeleteSession: Delete a Session. It is closed, shown nowhere any more, and its references are free. Tasks that run end. Then it is erased with its Messages, its Tasks and all that belongs to them: at once, or when nothing that was forked from it is left. Receipts stay. One that a Hold is on, or on something in it, is refused with 423. Needs the scope `sessions:write`.
 	OpDeleteSession = Operation{Name: "deleteSession", Method: "DELETE", Path: "/wharf/v1/sessions/{session_id}", Keyed: true}
-	// OpDeleteTask: Delete a Task that has ended. It is shown nowhere any more, and is erased with its events, its Outcome, its Artifacts and all content that nothing else refers to: at once, or when the last replay or fork of it is. Messages stay with their Session, and its receipt stays. One that has not ended is refused with 409, and one that a Hold is on with 423. Needs the scope `tasks:write`.
+	// OpDeleteTask: Delete a Task that has ended. It is shown nowhere any more, and is erased with its events, its Outcome, its Artifacts and all content that nothing else refers to: at once, or when the last replay or fork of it is. Messages stay with their Session, and its receipt stays. One that has not ended is refused, and one that a Hold is on with 423. Needs the scope `tasks:write`.
 	OpDeleteTask = Operation{Name: "deleteTask", Method: "DELETE", Path: "/wharf/v1/tasks/{task_id}", Keyed: true}
 	// OpDeleteToolServer: Delete a server of tools. Calls that are under way fail, and the values of its headers are removed. Needs the scope `tools:write`.
 	OpDeleteToolServer = Operation{Name: "deleteToolServer", Method: "DELETE", Path: "/wharf/v1/tool-servers/{tool_server_id}", Keyed: true}
@@ -4836,6 +4838,11 @@ func (r PersonasResource) Update(ctx context.Context, personaID string, body *Up
 	return call[Persona](ctx, r.c, OpUpdatePersona, []string{personaID}, nil, body, options)
 }
 
+// Delete: Delete a Persona. Nothing new may name it then. Tasks that were taken go on, and what was recorded stays. 409 for one that comes with a plugin of the node, for an agent, and while a Connector, a harness or a Skill of clients names it; the message names them. Needs the scope `personas:write`.
+func (r PersonasResource) Delete(ctx context.Context, personaID string, options ...Option) error {
+	return r.c.Call(ctx, OpDeletePersona, []string{personaID}, nil, nil, nil, options...)
+}
+
 // Clone: Make a Persona with the policy of another. It has the policy that the other has now, versions of its own from `1` on, and none of its Memories. It belongs where the other does, or to the Workspace that `workspace_id` names: the other must be one that may be used there. Needs the scope `personas:write`.
 func (r PersonasResource) Clone(ctx context.Context, personaID string, body *ClonePersonaRequest, options ...Option) (*Persona, error) {
 	return call[Persona](ctx, r.c, OpClonePersona, []string{personaID}, nil, body, options)
@@ -5095,7 +5102,7 @@ func (r TasksResource) Bundle(ctx context.Context, taskID string, options ...Opt
 	return r.c.download(ctx, OpExportTask, []string{taskID}, nil, options)
 }
 
-// Delete: Delete a Task that has ended. It is shown nowhere any more, and is erased with its events, its Outcome, its Artifacts and all content that nothing else refers to: at once, or when the last replay or fork of it is. Messages stay with their Session, and its receipt stays. One that has not ended is refused with 409, and one that a Hold is on with 423. Needs the scope `tasks:write`.
+// Delete: Delete a Task that has ended. It is shown nowhere any more, and is erased with its events, its Outcome, its Artifacts and all content that nothing else refers to: at once, or when the last replay or fork of it is. Messages stay with their Session, and its receipt stays. One that has not ended is refused, and one that a Hold is on with 423. Needs the scope `tasks:write`.
 func (r TasksResource) Delete(ctx context.Context, taskID string, options ...Option) error {
 	return r.c.Call(ctx, OpDeleteTask, []string{taskID}, nil, nil, nil, options...)
 }

@@ -504,7 +504,7 @@ class CreateKeyRequest(TypedDict):
     actor: NotRequired[str]
     name: str
     #: What may be done with it; by default every scope of the protocol.
-    scopes: NotRequired[List[Literal["admin", "artifacts:read", "artifacts:write", "branches:read", "branches:write", "connectors:read", "connectors:write", "events:internal", "events:read", "events:write", "harnesses:read", "harnesses:write", "holds:read", "holds:write", "hooks:read", "hooks:write", "memories:read", "memories:write", "messages:read", "messages:write", "node:admin", "outcomes:read", "outcomes:write", "personas:own", "personas:read", "personas:write", "quotas:read", "quotas:write", "receipts:read", "receipts:verify", "receipts:write", "sessions:read", "sessions:write", "skills:read", "skills:write", "tasks:read", "tasks:replay", "tasks:write", "tools:read", "tools:write", "vaults:read", "vaults:write", "webhooks:read", "webhooks:write", "workspaces:read", "workspaces:write", "*"]]]
+    scopes: NotRequired[List[Literal["admin", "artifacts:read", "artifacts:write", "branches:read", "branches:write", "connectors:read", "connectors:write", "events:internal", "events:read", "events:write", "harnesses:read", "harnesses:write", "holds:read", "holds:write", "hooks:read", "hooks:write", "memories:read", "memories:write", "messages:read", "messages:write", "metrics:read", "node:admin", "outcomes:read", "outcomes:write", "personas:own", "personas:read", "personas:write", "quotas:read", "quotas:write", "receipts:read", "receipts:verify", "receipts:write", "sessions:read", "sessions:write", "skills:read", "skills:write", "tasks:read", "tasks:replay", "tasks:write", "tools:read", "tools:write", "vaults:read", "vaults:write", "webhooks:read", "webhooks:write", "workspaces:read", "workspaces:write", "*"]]]
     #: Tenant name; default: the caller's.
     tenant: NotRequired[str]
     #: Where it may be used; by default in every Workspace.
@@ -5113,7 +5113,7 @@ class TasksResource:
         return answer
 
     def delete(self, task_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> None:
-        """Delete a Task that has ended. It is shown nowhere any more, and is erased with its events, its Outcome, its Artifacts and all content that nothing else refers to: at once, or when the last replay or fork of it is. Messages stay with their Session, and its receipt stays. One that has not ended is refused with 409, and one that a Hold is on with 423. Needs the scope `tasks:write`."""
+        """Delete a Task that has ended. It is shown nowhere any more, and is erased with its events, its Outcome, its Artifacts and all content that nothing else refers to: at once, or when the last replay or fork of it is. Messages stay with their Session, and its receipt stays. One that has not ended is refused, and one that a Hold is on with 423. Needs the scope `tasks:write`."""
         self._caller.call("deleteTask", [task_id], None, None, idempotency_key, headers)
 
 
@@ -5184,7 +5184,7 @@ class AsyncTasksResource:
         return answer
 
     async def delete(self, task_id: str, *, idempotency_key: Union[str, None] = None, headers: Union[Mapping[str, str], None] = None) -> None:
-        """Delete a Task that has ended. It is shown nowhere any more, and is erased with its events, its Outcome, its Artifacts and all content that nothing else refers to: at once, or when the last replay or fork of it is. Messages stay with their Session, and its receipt stays. One that has not ended is refused with 409, and one that a Hold is on with 423. Needs the scope `tasks:write`."""
+        """Delete a Task that has ended. It is shown nowhere any more, and is erased with its events, its Outcome, its Artifacts and all content that nothing else refers to: at once, or when the last replay or fork of it is. Messages stay with their Session, and its receipt stays. One that has not ended is refused, and one that a Hold is on with 423. Needs the scope `tasks:write`."""
         await self._caller.call("deleteTask", [task_id], None, None, idempotency_key, headers)
 
 
@@ -6422,7 +6422,7 @@ class NodeResource:
         return answer
 
     def metrics(self, *, headers: Union[Mapping[str, str], None] = None) -> bytes:
-        """Show metrics for Prometheus. Open to requests that reach the node over loopback without a proxy; any other needs a key with the scope `node:admin`."""
+        """Show metrics for Prometheus. Open to requests that reach the node over loopback without a proxy; any other needs a key with the scope `metrics:read` or `node:admin`."""
         answer: bytes = self._caller.download("getMetrics", [], None, headers)
         return answer
 
@@ -6509,7 +6509,7 @@ class AsyncNodeResource:
         return answer
 
     async def metrics(self, *, headers: Union[Mapping[str, str], None] = None) -> bytes:
-        """Show metrics for Prometheus. Open to requests that reach the node over loopback without a proxy; any other needs a key with the scope `node:admin`."""
+        """Show metrics for Prometheus. Open to requests that reach the node over loopback without a proxy; any other needs a key with the scope `metrics:read` or `node:admin`."""
         answer: bytes = await self._caller.download("getMetrics", [], None, headers)
         return answer
 

@@ -496,7 +496,7 @@ export interface CreateKeyRequest {
   actor?: string;
   name: string;
   /** What may be done with it; by default every scope of the protocol. */
-  scopes?: Array<"admin" | "artifacts:read" | "artifacts:write" | "branches:read" | "branches:write" | "connectors:read" | "connectors:write" | "events:internal" | "events:read" | "events:write" | "harnesses:read" | "harnesses:write" | "holds:read" | "holds:write" | "hooks:read" | "hooks:write" | "memories:read" | "memories:write" | "messages:read" | "messages:write" | "node:admin" | "outcomes:read" | "outcomes:write" | "personas:own" | "personas:read" | "personas:write" | "quotas:read" | "quotas:write" | "receipts:read" | "receipts:verify" | "receipts:write" | "sessions:read" | "sessions:write" | "skills:read" | "skills:write" | "tasks:read" | "tasks:replay" | "tasks:write" | "tools:read" | "tools:write" | "vaults:read" | "vaults:write" | "webhooks:read" | "webhooks:write" | "workspaces:read" | "workspaces:write" | "*">;
+  scopes?: Array<"admin" | "artifacts:read" | "artifacts:write" | "branches:read" | "branches:write" | "connectors:read" | "connectors:write" | "events:internal" | "events:read" | "events:write" | "harnesses:read" | "harnesses:write" | "holds:read" | "holds:write" | "hooks:read" | "hooks:write" | "memories:read" | "memories:write" | "messages:read" | "messages:write" | "metrics:read" | "node:admin" | "outcomes:read" | "outcomes:write" | "personas:own" | "personas:read" | "personas:write" | "quotas:read" | "quotas:write" | "receipts:read" | "receipts:verify" | "receipts:write" | "sessions:read" | "sessions:write" | "skills:read" | "skills:write" | "tasks:read" | "tasks:replay" | "tasks:write" | "tools:read" | "tools:write" | "vaults:read" | "vaults:write" | "webhooks:read" | "webhooks:write" | "workspaces:read" | "workspaces:write" | "*">;
   /** Tenant name; default: the caller's. */
   tenant?: string;
   /** Where it may be used; by default in every Workspace. */
@@ -2140,7 +2140,7 @@ export interface Persona {
   context_packs?: Array<string>;
   /** When it was made. */
   created_at: string;
-  /** Set on an agent that was deleted: no read shows it any more. */
+  /** Set on one that was deleted: no read shows it any more. */
   deleted_at?: string;
   description: string;
   /** What runs its Tasks: PLUGIN, or PLUGIN#EXPORT. */
@@ -4356,9 +4356,11 @@ export const operations = {
   deleteFile: { method: "DELETE", path: "/v1/workspaces/{workspace_id}/files", keyed: false },
   /** Forget a Memory's content. Needs the scope `memories:write`. */
   deleteMemory: { method: "DELETE", path: "/v1/memories/{memory_id}", keyed: true },
+  /** Delete a Persona. Nothing new may name it then. Tasks that were taken go on, and what was recorded stays. 409 for one that comes with a plugin of the node, for an agent, and while a Connector, a harness or a Skill of clients names it; the message names them. Needs the scope `personas:write`. */
+  deletePersona: { method: "DELETE", path: "/wharf/v1/personas/{persona_id}", keyed: true },
   /** Delete a Session. It is closed, shown nowhere any more, and its references are free. Tasks that run end. Then it is erased with its Messages, its Tasks and all that belongs to them: at once, or when nothing that was forked from it is left. Receipts stay. One that a Hold is on, or on something in it, is refused with 423. Needs the scope `sessions:write`. */
   deleteSession: { method: "DELETE", path: "/wharf/v1/sessions/{session_id}", keyed: true },
-  /** Delete a Task that has ended. It is shown nowhere any more, and is erased with its events, its Outcome, its Artifacts and all content that nothing else refers to: at once, or when the last replay or fork of it is. Messages stay with their Session, and its receipt stays. One that has not ended is refused with 409, and one that a Hold is on with 423. Needs the scope `tasks:write`. */
+  /** Delete a Task that has ended. It is shown nowhere any more, and is erased with its events, its Outcome, its Artifacts and all content that nothing else refers to: at once, or when the last replay or fork of it is. Messages stay with their Session, and its receipt stays. One that has not ended is refused, and one that a Hold is on with 423. Needs the scope `tasks:write`. */
   deleteTask: { method: "DELETE", path: "/wharf/v1/tasks/{task_id}", keyed: true },
   /** Delete a server of tools. Calls that are under way fail, and the values of its headers are removed. Needs the scope `tools:write`. */
   deleteToolServer: { method: "DELETE", path: "/wharf/v1/tool-servers/{tool_server_id}", keyed: true },
@@ -4410,7 +4412,7 @@ export const operations = {
   getMemory: { method: "GET", path: "/v1/memories/{memory_id}", keyed: false },
   /** Get a Message. Needs the scope `messages:read`. */
   getMessage: { method: "GET", path: "/v1/messages/{message_id}", keyed: false },
-  /** Show metrics for Prometheus. Open to requests that reach the node over loopback without a proxy; any other needs a key with the scope `node:admin`. */
+  /** Show metrics for Prometheus. Open to requests that reach the node over loopback without a proxy; any other needs a key with the scope `metrics:read` or `node:admin`. */
   getMetrics: { method: "GET", path: "/metrics", keyed: false },
   /** Describe every route. */
   getOpenAPI: { method: "GET", path: "/openapi.json", keyed: false },
@@ -4749,6 +4751,11 @@ export class PersonasResource {
     return this.caller.call(operations.updatePersona, { path: [personaId], body }, options);
   }
 
+  /** Delete a Persona. Nothing new may name it then. Tasks that were taken go on, and what was recorded stays. 409 for one that comes with a plugin of the node, for an agent, and while a Connector, a harness or a Skill of clients names it; the message names them. Needs the scope `personas:write`. */
+  delete(personaId: string, options: CallOptions = {}): Promise<void> {
+    return this.caller.call(operations.deletePersona, { path: [personaId] }, options);
+  }
+
   /** Make a Persona with the policy of another. It has the policy that the other has now, versions of its own from `1` on, and none of its Memories. It belongs where the other does, or to the Workspace that `workspace_id` names: the other must be one that may be used there. Needs the scope `personas:write`. */
   clone(personaId: string, body: ClonePersonaRequest, options: CallOptions = {}): Promise<Persona> {
     return this.caller.call(operations.clonePersona, { path: [personaId], body }, options);
@@ -5004,7 +5011,7 @@ export class TasksResource {
     return this.caller.download(operations.exportTask, { path: [taskId] }, options);
   }
 
-  /** Delete a Task that has ended. It is shown nowhere any more, and is erased with its events, its Outcome, its Artifacts and all content that nothing else refers to: at once, or when the last replay or fork of it is. Messages stay with their Session, and its receipt stays. One that has not ended is refused with 409, and one that a Hold is on with 423. Needs the scope `tasks:write`. */
+  /** Delete a Task that has ended. It is shown nowhere any more, and is erased with its events, its Outcome, its Artifacts and all content that nothing else refers to: at once, or when the last replay or fork of it is. Messages stay with their Session, and its receipt stays. One that has not ended is refused, and one that a Hold is on with 423. Needs the scope `tasks:write`. */
   delete(taskId: string, options: CallOptions = {}): Promise<void> {
     return this.caller.call(operations.deleteTask, { path: [taskId] }, options);
   }
@@ -5639,7 +5646,7 @@ export class NodeResource {
     return this.caller.call(operations.getReadiness, {}, options);
   }
 
-  /** Show metrics for Prometheus. Open to requests that reach the node over loopback without a proxy; any other needs a key with the scope `node:admin`. */
+  /** Show metrics for Prometheus. Open to requests that reach the node over loopback without a proxy; any other needs a key with the scope `metrics:read` or `node:admin`. */
   metrics(options: CallOptions = {}): Promise<Uint8Array> {
     return this.caller.download(operations.getMetrics, {}, options);
   }
