@@ -32,7 +32,7 @@ func branches(call caller, tip string) list[abi.Branch] {
 		titles: []string{"BRANCH", "KIND", "STATE", "MADE", "FROM"},
 		row: func(b *abi.Branch) []show.Cell {
 			state, style := branchState(b)
-			return []show.Cell{{Text: b.ID}, {Text: string(b.Kind)}, {Text: state, Style: style}, {Text: show.Ago(b.CreatedAt, time.Now())}, {Text: show.Cut(b.BaseRef, 20)}}
+			return []show.Cell{{Text: b.ID}, {Text: string(b.Kind)}, {Text: state, Style: style}, {Text: show.Ago(b.CreatedAt, time.Now())}, {Text: b.BaseRef}}
 		},
 		none: "no branches",
 		tips: absent(tip),

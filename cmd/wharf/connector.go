@@ -49,7 +49,7 @@ func (a *app) connectorListCommand() *cobra.Command {
 		call:   gets("/v1/connectors"),
 		titles: []string{"NAME", "PROVIDER", "URL"},
 		row: func(c *abi.Connector) []show.Cell {
-			return []show.Cell{{Text: cmp.Or(show.Cut(c.Name, 24), c.ID)}, {Text: c.Provider}, {Text: a.publicURL(c)}}
+			return []show.Cell{{Text: cmp.Or(c.Name, c.ID)}, {Text: c.Provider}, {Text: a.publicURL(c)}}
 		},
 	}
 	return a.node(page{

@@ -108,6 +108,8 @@ var asked = []string{
 	"task submit hello --session sess_1 --skill units", "task submit hello --session sess_1 --skill skill_b --idempotency-key k", "task submit hello --session sess_1 --skill twice", "task submit hello --session sess_1 --skill none",
 	"artifact list", "artifact list --task task_1 --session s --workspace w --limit 3", "artifact list --limit 0", "artifact show art_1", "artifact show art_2", "artifact show",
 	"artifact get art_1", "artifact get", "artifact get art_9",
+	"task delete task_1", "task delete", "artifact delete art_1", "artifact delete", "hold list", "hold list --workspace ws_1 --limit 3", "hold list --limit 0",
+	"hold place task_1 --reason r", "hold place task_1", "hold place", "hold release task_1", "hold release",
 	"receipt get rcpt_1", "receipt get rcpt_1 --form json", "receipt get rcpt_1 --form odd", "receipt verify rcpt_1 --trust k", "receipt verify rcpt_2",
 	"export task_1",
 	"workspace list", "workspace show ws_1", "workspace show", "workspace create shop --root /srv", "workspace create", "workspace update ws_1 --name b --quota=", "workspace update ws_1",

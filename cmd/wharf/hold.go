@@ -78,7 +78,7 @@ func (a *app) holdListCommand() *cobra.Command {
 			if !h.ReleasedAt.IsZero() {
 				released = show.Ago(h.ReleasedAt, time.Now())
 			}
-			return []show.Cell{{Text: h.Resource.ID}, {Text: show.Cut(show.OneLine(h.Reason), 24)}, {Text: show.Ago(h.CreatedAt, time.Now())}, {Text: released}}
+			return []show.Cell{{Text: h.Resource.ID}, {Text: show.OneLine(h.Reason)}, {Text: show.Ago(h.CreatedAt, time.Now())}, {Text: released}}
 		},
 		none: "no holds",
 	})

@@ -65,7 +65,7 @@ func (m *memoryFilter) memories(text func(args []string) string) list[abi.Memory
 		}),
 		titles: []string{"MEMORY", "SCOPE", "MADE", "CONTENT"},
 		row: func(v *abi.Memory) []show.Cell {
-			return []show.Cell{{Text: v.ID}, {Text: string(v.Scope)}, {Text: show.Ago(v.CreatedAt, time.Now())}, {Text: show.Cut(show.OneLine(contentOfMemory(v)), 26)}}
+			return []show.Cell{{Text: v.ID}, {Text: string(v.Scope)}, {Text: show.Ago(v.CreatedAt, time.Now())}, {Text: show.OneLine(contentOfMemory(v))}}
 		},
 		none: "no memories",
 	}

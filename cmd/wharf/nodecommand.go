@@ -101,7 +101,7 @@ func (a *app) nodeCapabilitiesCommand() *cobra.Command {
 			if !c.Available {
 				there = show.Cell{Text: "not there", Style: show.Dim}
 			}
-			return []show.Cell{{Text: c.Name}, {Text: c.Effect}, there, {Text: show.Cut(show.OneLine(c.Description), 34)}}
+			return []show.Cell{{Text: c.Name}, {Text: c.Effect}, there, {Text: show.OneLine(c.Description)}}
 		},
 	})
 }
@@ -138,7 +138,7 @@ func (a *app) nodeToolsCommand() *cobra.Command {
 		call:   gets("/v1/tools"),
 		titles: []string{"TOOL", "DOES", "WHAT FOR"},
 		row: func(t *nodeTool) []show.Cell {
-			return []show.Cell{{Text: show.Cut(t.ID, 32)}, {Text: t.does()}, {Text: show.Cut(show.OneLine(t.Description), 36)}}
+			return []show.Cell{{Text: t.ID}, {Text: t.does()}, {Text: show.OneLine(t.Description)}}
 		},
 		none: "no tools",
 	})
@@ -191,5 +191,5 @@ func modelRow(m *abi.NodeModel) []show.Cell {
 	if m.Default {
 		is = "default"
 	}
-	return []show.Cell{{Text: show.Cut(m.Name, 20)}, there, {Text: is}, {Text: show.Cut(fmt.Sprintf("%s (%s)", m.Provider, m.Kind), 20)}, {Text: show.Cut(name, 20)}}
+	return []show.Cell{{Text: m.Name}, there, {Text: is}, {Text: fmt.Sprintf("%s (%s)", m.Provider, m.Kind)}, {Text: name}}
 }

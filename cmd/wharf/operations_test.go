@@ -13,6 +13,7 @@ import (
 // elsewhere are the operations of a node that no command line of [asked] reaches, with the command that
 // does, or with why no command is needed.
 var elsewhere = map[string]string{
+	"getHold": "wharf hold list",
 	// What programs ask of a node, and people do not.
 	"getTokenKeys":           "for programs that check a token",
 	"getAuthorizationServer": "for programs that ask for a token; \"wharf token\" needs none of it",

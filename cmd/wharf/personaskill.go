@@ -22,7 +22,7 @@ func (a *app) personaSkillsCommand() *cobra.Command {
 			if s.Deprecated {
 				state = show.Cell{Text: "deprecated", Style: show.Yellow}
 			}
-			return []show.Cell{{Text: s.ID}, {Text: show.Cut(s.Name, 14)}, {Text: show.Cut(s.Version, 8)}, state, {Text: show.Cut(show.OneLine(s.Description), 22)}}
+			return []show.Cell{{Text: s.ID}, {Text: s.Name}, {Text: s.Version}, state, {Text: show.OneLine(s.Description)}}
 		},
 	}
 	return a.node(page{

@@ -78,9 +78,6 @@ func (a *app) serve(ctx context.Context, eff *config.Effective, load func() (*co
 	for _, warning := range eff.Warnings {
 		log.Warn("the configuration: " + warning)
 	}
-	if stated := eff.Stated(); len(stated) > 0 {
-		log.Info("configuration: what differs from the defaults", "settings", stated)
-	}
 	if foreign := datadir.Foreign(c.Data); len(foreign) > 0 {
 		log.Warn("the new data folder holds what is no node's: is it the folder that you mean?", "data", c.Data, "found", some(foreign))
 	}
@@ -88,6 +85,9 @@ func (a *app) serve(ctx context.Context, eff *config.Effective, load func() (*co
 	n, err := node.Start(ctx, node.Options{Config: c, Version: thisBuild().Version, APIKey: key, Log: log})
 	if err != nil {
 		return startAdvice(err)
+	}
+	if stated := eff.Stated(); len(stated) > 0 {
+		log.Info("configuration: what differs from the defaults", "settings", stated)
 	}
 	if debug != "" {
 		if err := node.ServeDebug(ctx, debug); err != nil {

@@ -47,7 +47,7 @@ was there. What Tasks run as, and what they are told, counts for those to come.`
 }
 
 func messageRow(m *abi.Message) []show.Cell {
-	return []show.Cell{{Text: m.ID}, {Text: string(m.Role)}, {Text: show.Ago(m.CreatedAt, time.Now())}, {Text: show.Cut(show.OneLine(show.Parts(m.Parts)), 26)}}
+	return []show.Cell{{Text: m.ID}, {Text: string(m.Role)}, {Text: show.Ago(m.CreatedAt, time.Now())}, {Text: show.OneLine(show.Parts(m.Parts))}}
 }
 
 func (a *app) sessionMessagesCommand() *cobra.Command {

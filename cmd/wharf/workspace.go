@@ -40,7 +40,7 @@ func (a *app) workspaceListCommand() *cobra.Command {
 		call:   gets("/v1/workspaces"),
 		titles: []string{"WORKSPACE", "NAME", "ROOT", "CHANGED"},
 		row: func(w *abi.Workspace) []show.Cell {
-			return []show.Cell{{Text: w.ID}, {Text: show.Cut(w.Name, 20)}, {Text: show.Cut(w.Root, 16)}, {Text: show.Ago(w.UpdatedAt, time.Now())}}
+			return []show.Cell{{Text: w.ID}, {Text: w.Name}, {Text: w.Root}, {Text: show.Ago(w.UpdatedAt, time.Now())}}
 		},
 	})
 }

@@ -30,6 +30,8 @@ var operations = map[string]bool{
 	"ValidateHarnessKey": true, "ImportAgents": true, "CreateAgent": true, "UpdateAgent": true, "CloneAgent": true, "InstallPlugin": true,
 	"InstallPackage": true, "RollbackPlugin": true, "EnablePlugin": true, "CreateKey": true, "VerifyReceipt": true, "WriteFile": true,
 	"WriteFiles": true, "MakeFolder": true,
+	// What has to be kept, and what may go.
+	"PlaceHold": false, "ReleaseHold": false,
 
 	// What lets running work go on and end: inputs, answers, clients that say that they are there.
 	"AppendTaskMessage": false, "RespondPermission": false, "ResumeSession": false, "WakeSession": false,

@@ -31,6 +31,7 @@ type inspection struct {
 	progress func(storage.Progress)
 	at       storage.Progress
 	counted  bool // the marks in lists count what the snapshot has
+	prepared bool // what refers to what has keys all over the log
 }
 
 // fault adds a fault to the report.
@@ -91,6 +92,15 @@ func (c *inspection) begin() error {
 			*p = positionAt(v)
 		}
 	}
+	_, pending, err := lookup(c.snap, metaKey(metaPrepared))
+	if err != nil {
+		return err
+	}
+	format, _, err := lookup(c.snap, metaKey(metaFormat))
+	if err != nil {
+		return err
+	}
+	c.prepared = !pending && len(format) == 4 && binary.BigEndian.Uint32(format) > formatUnprepared
 	v, ok, err := lookup(c.snap, metaKey(metaCounted))
 	c.counted = ok && len(v) == positionLen+ulidLen && positionAt(v) == c.report.Last
 	return err

@@ -126,10 +126,11 @@ func checkDatabase(names []string) error {
 // folder leaves it alone.
 const formatFile = "FORMAT"
 
-// Formats of before the file.
+// Formats of before: the first two had no such file.
 const (
-	formatUnchunked = 1
-	formatChunked   = 2
+	formatUnchunked  = 1
+	formatChunked    = 2
+	formatUnprepared = 3
 )
 
 // readFormat returns the number in the format file, 0 if there is no such file.

@@ -50,6 +50,9 @@ func (c *inspection) rebuild() (err error) {
 		}
 		c.phase("compare")
 		for _, space := range derivedSpaces {
+			if !c.prepared && (space == spaceUser || space == spaceReferred) {
+				continue // an older program has not written them, and a node is still at it
+			}
 			if err := c.compare(scratch, t, space); err != nil {
 				return err
 			}

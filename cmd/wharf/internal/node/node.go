@@ -173,6 +173,9 @@ func (n *Node) openStore(ctx context.Context) (err error) {
 	if n.store, err = OpenStore(ctx, c.Data, c, n.log); err != nil {
 		return err
 	}
+	if _, ok := n.store.(storage.Eraser); !ok && (c.Retention.Tasks != 0 || c.Retention.Sessions != 0 || c.Retention.Artifacts != 0 || c.Retention.Size != 0) {
+		return &StartError{What: "retention is limited, and the storage of this node erases nothing", Try: "retention.tasks, sessions, artifacts and size with 0"}
+	}
 	if _, ok := n.store.(storage.Retainer); !ok && c.Retention.Events != 0 {
 		return &StartError{What: "retention.events is set, and the storage of this node keeps all events", Try: "retention.events with 0"}
 	}

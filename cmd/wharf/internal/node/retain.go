@@ -31,6 +31,9 @@ type retention struct {
 
 // retain works until ctx ends.
 func (n *Node) retain(ctx context.Context) {
+	if _, ok := n.store.(storage.Eraser); !ok {
+		return // and what the configuration asks for beyond that was refused at the start
+	}
 	r := &retention{Node: n, reclaimed: true}
 	c := n.options.Config.Retention
 	age, room, files := time.NewTicker(c.Interval), time.NewTicker(sizeInterval), time.NewTicker(reclaimInterval)

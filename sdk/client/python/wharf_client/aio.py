@@ -74,6 +74,7 @@ class AsyncWharf:
         self.vaults = api.AsyncVaultsResource(self)
         self.keys = api.AsyncKeysResource(self)
         self.quotas = api.AsyncQuotasResource(self)
+        self.holds = api.AsyncHoldsResource(self)
         self.node = api.AsyncNodeResource(self)
 
     @property

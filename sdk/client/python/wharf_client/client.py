@@ -82,6 +82,7 @@ class Wharf:
         self.vaults = api.VaultsResource(self)
         self.keys = api.KeysResource(self)
         self.quotas = api.QuotasResource(self)
+        self.holds = api.HoldsResource(self)
         self.node = api.NodeResource(self)
 
     def request(self, operation: str, *, path: Sequence[str] = (), query: Any = None, body: Any = None,

@@ -69,6 +69,7 @@ export class Wharf implements api.Caller {
   readonly vaults = new api.VaultsResource(this);
   readonly keys = new api.KeysResource(this);
   readonly quotas = new api.QuotasResource(this);
+  readonly holds = new api.HoldsResource(this);
   readonly node = new api.NodeResource(this);
 
   readonly options: Required<Omit<WharfOptions, "WebSocket">> & Pick<WharfOptions, "WebSocket">;
