@@ -112,7 +112,7 @@ var asked = []string{
 	"hold place task_1 --reason r", "hold place task_1", "hold place", "hold release task_1", "hold release",
 	"receipt get rcpt_1", "receipt get rcpt_1 --form json", "receipt get rcpt_1 --form odd", "receipt verify rcpt_1 --trust k", "receipt verify rcpt_2",
 	"export task_1",
-	"workspace list", "workspace show ws_1", "workspace show", "workspace create shop --root /srv", "workspace create", "workspace update ws_1 --name b --quota=", "workspace update ws_1",
+	"workspace list", "workspace show ws_1", "workspace show", "workspace create shop --root /srv", "workspace create", "workspace update ws_1 --name b --quota=", "workspace update ws_1 --keep-tasks 30d --keep-sessions forever", "workspace update ws_1 --keep-tasks soon", "workspace update ws_1 --keep-as-the-node", "workspace update ws_1",
 	"file list ws_1", "file list ws_1 notes", "file list", "file get ws_1 a.txt", "file get ws_1 notes/", "file put ws_1 a.txt --file testdata/asked/value", "file put ws_1 a.txt", "file put ws_1 a --file testdata",
 	"file put ws_1", "file rm ws_1 a.txt", "file rm ws_1",
 	"memory list", "memory list --scope persona --owner persona_1 --workspace ws_1 --session s --limit 3", "memory list --scope odd", "memory list --limit 0", "memory search ship", "memory search",

@@ -13,6 +13,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
+	"github.com/wharf-dev/wharf/runtime/spelling"
 )
 
 const aWorkspace = "the id of a Workspace (see \"wharf workspace list\")"
@@ -87,26 +88,74 @@ sees none that is made later.`,
 
 func (a *app) workspaceUpdateCommand() *cobra.Command {
 	var name, host, repository, quota string
+	var keeps retentionFlags
 	return a.node(page{
-		use:     "update ID",
-		short:   "Change a Workspace",
-		long:    "Update changes what the flags name, and leaves the rest. An empty value takes away what was\nthere.",
-		example: "  wharf workspace update ws_01K0... --name shop\n  wharf workspace update ws_01K0... --quota \"\"",
-		args:    oneArg(aWorkspace),
+		use:   "update ID",
+		short: "Change a Workspace",
+		long: `Update changes what the flags name, and leaves the rest. An empty value takes away what was
+there. The flags --keep-... say together how long things of the Workspace are kept, where that is not as
+the node has it; they need the scope admin.`,
+		example: `  wharf workspace update ws_01K0... --name shop
+  wharf workspace update ws_01K0... --quota ""
+  wharf workspace update ws_01K0... --keep-tasks 30d --keep-sessions forever
+  wharf workspace update ws_01K0... --keep-as-the-node`,
+		args: oneArg(aWorkspace),
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&name, "name", "", "a name for people")
 			f.StringVar(&host, "host", "", "the machine that it stands for")
 			f.StringVar(&repository, "repository", "", "the repository that it stands for")
 			f.StringVar(&quota, "quota", "", "the quota that bounds its Tasks (see \"wharf quota list\")")
+			keeps.add(f)
 		},
-		check: someFlag("name", "host", "repository", "quota"),
+		check: someFlag("name", "host", "repository", "quota", "keep-tasks", "keep-sessions", "keep-artifacts", "keep-as-the-node"),
 	}, a.workspace(func(cmd *cobra.Command, args []string) (call client.Call, err error) {
 		req := abi.UpdateWorkspaceRequest{Name: given(cmd, "name", &name), Host: changed(cmd, "host", host), Repository: changed(cmd, "repository", repository)}
 		if cmd.Flags().Changed("quota") {
 			req.QuotaID, err = json.Marshal(orNull(quota))
 		}
+		if err == nil {
+			req.Retention, err = keeps.change(cmd)
+		}
 		return client.Patch(req, "/v1/workspaces/{}", args[0]), err
 	}))
+}
+
+// retentionFlags say how long things of a Workspace are kept.
+type retentionFlags struct {
+	tasks, sessions, artifacts string
+	asNode                     bool
+}
+
+func (r *retentionFlags) add(f *pflag.FlagSet) {
+	f.StringVar(&r.tasks, "keep-tasks", "", "how long Tasks are kept after they have ended, such as 30d, or forever")
+	f.StringVar(&r.sessions, "keep-sessions", "", "how long Sessions are kept after they were closed, or forever")
+	f.StringVar(&r.artifacts, "keep-artifacts", "", "how long Artifacts of no Task are kept, or forever")
+	f.BoolVar(&r.asNode, "keep-as-the-node", false, "keep everything as long as the node keeps it")
+}
+
+// change returns what the flags change; nothing where there are none.
+func (r *retentionFlags) change(cmd *cobra.Command) (c abi.Change[abi.WorkspaceRetention], err error) {
+	for _, flag := range []struct {
+		name, value string
+		days        **float64
+	}{{"keep-tasks", r.tasks, &c.To.TaskDays}, {"keep-sessions", r.sessions, &c.To.SessionDays}, {"keep-artifacts", r.artifacts, &c.To.ArtifactDays}} {
+		if !cmd.Flags().Changed(flag.name) {
+			continue
+		}
+		var age time.Duration
+		if flag.value != "forever" {
+			if age, err = spelling.ParseDuration(flag.value); err != nil || age <= 0 {
+				return c, usagef("--%s: %q is not a time such as 30d or 12h, nor forever", flag.name, flag.value)
+			}
+		}
+		days := age.Hours() / 24
+		c.Given, *flag.days = true, &days
+	}
+	if r.asNode && c.Given {
+		return c, usagef("--keep-as-the-node takes away what the other --keep-... flags say: give one or the others")
+	}
+	c.Given = c.Given || r.asNode
+	return c, nil
 }
 
 // orNull returns a text as JSON has it that takes it away where it is empty.

@@ -16,6 +16,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/datadir"
@@ -93,8 +95,9 @@ type Node struct {
 	figures  *figures.Book
 	disk     *disk.Watch
 	usage    *disk.Usage
-	trust    parcel.Trust   // whose plugins are taken
-	watching sync.WaitGroup // for folders of plugins
+	removed  *prometheus.CounterVec // by retention
+	trust    parcel.Trust           // whose plugins are taken
+	watching sync.WaitGroup         // for folders of plugins
 	engine   *engine.Engine
 	gateway  *gateway.Server
 }
@@ -133,6 +136,8 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 	front := o.gatewayConfig()
 	front.TLS, front.PublicURL, front.InHand, front.Turns = n.tls, n.publicURL(), n.inHand, n.turns
 	front.AccessLog, front.Figures = n.access, n.figures
+	n.removed = newRemoved()
+	front.Collectors = append(erasedMetrics(n.store), n.removed)
 	front.SpoolDir, front.Disk, front.Usage = filepath.Join(n.options.Config.Data, datadir.Spool), n.disk, n.usage
 	shown := api.New(api.Sparing(n.engine, n.disk), front.Turns)
 	adapters := []gateway.Adapter{harn.New(front, shown).WithClients(n.clients).WithNode(n.offer),

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/wharf-dev/wharf/runtime/deletion"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -86,6 +88,9 @@ func (r *retention) expire(ctx context.Context) {
 }
 
 func (r *retention) tell(removed deletion.Removed, why string) {
+	for kind, n := range map[string]int{"task": removed.Tasks, "session": removed.Sessions, "artifact": removed.Artifacts} {
+		r.removed.WithLabelValues(kind).Add(float64(n))
+	}
 	if removed.Total() > 0 {
 		r.reclaimed = false
 		r.log.Info("retention has removed something: "+why, "tasks", removed.Tasks, "sessions", removed.Sessions, "artifacts", removed.Artifacts)
@@ -141,4 +146,33 @@ func (r *retention) reclaim(ctx context.Context) {
 		return
 	}
 	r.reclaimed = true
+}
+
+// newRemoved counts what retention has removed.
+func newRemoved() *prometheus.CounterVec {
+	v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "wharf_retention_removed_total", Help: "What retention has removed, by kind."}, []string{"kind"})
+	for _, kind := range []string{"task", "session", "artifact"} {
+		v.WithLabelValues(kind) // from 0 on
+	}
+	return v
+}
+
+// erasedMetrics count what has left the store, whoever has deleted it.
+func erasedMetrics(store storage.Store) (all []prometheus.Collector) {
+	eraser, ok := store.(storage.Eraser)
+	if !ok {
+		return nil
+	}
+	for _, m := range []struct {
+		name, help string
+		value      func(storage.Swept) uint64
+	}{
+		{"wharf_erased_events_total", "Events that were erased.", func(s storage.Swept) uint64 { return s.Events }},
+		{"wharf_erased_event_bytes_total", "Bytes that erased events had in the log.", func(s storage.Swept) uint64 { return s.EventBytes }},
+		{"wharf_erased_blobs_total", "Files of content that were removed, for nothing referred to them any more.", func(s storage.Swept) uint64 { return s.Blobs }},
+		{"wharf_erased_blob_bytes_total", "Bytes that these files had.", func(s storage.Swept) uint64 { return s.BlobBytes }},
+	} {
+		all = append(all, prometheus.NewCounterFunc(prometheus.CounterOpts{Name: m.name, Help: m.help}, func() float64 { return float64(m.value(eraser.Erased())) }))
+	}
+	return all
 }
