@@ -116,7 +116,7 @@ func (c commander) must(args ...string) string {
 // formats says what is expected of the folders in testdata/folders.
 var formats = map[string]struct{ recorded, unreadable bool }{
 	"1.tgz": {}, "1-packed.tgz": {unreadable: true}, "2-chunks.tgz": {unreadable: true},
-	"2-memory.tgz": {recorded: true}, "2-deliveries.tgz": {recorded: true}, "3.tgz": {recorded: true},
+	"2-memory.tgz": {recorded: true}, "2-deliveries.tgz": {recorded: true}, "3.tgz": {recorded: true}, "4.tgz": {recorded: true},
 }
 
 // TestFoldersOfEveryFormat opens a folder of each format that ever landed: doctor finds
@@ -225,15 +225,15 @@ func mustGoOn(t *testing.T, c commander, recorded bool) {
 // lost a file.
 func TestFolderOfTheFuture(t *testing.T) {
 	t.Run("the next format", func(t *testing.T) {
-		data := unpackFolder(t, "3.tgz")
-		if err := os.WriteFile(filepath.Join(data, "FORMAT"), []byte("4\n"), 0o600); err != nil {
+		data := unpackFolder(t, "4.tgz")
+		if err := os.WriteFile(filepath.Join(data, "FORMAT"), []byte("5\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		mustLeaveAlone(t, data, "format 4")
+		mustLeaveAlone(t, data, "format 5")
 	})
 	for _, lost := range []string{"db/marker.manifest.*", "db/marker.format-version.*", "db/MANIFEST-*", "db/*.sst", "db/*.log", "HEAD", "FORMAT", "db"} {
 		t.Run("without "+lost, func(t *testing.T) {
-			data := unpackFolder(t, "3.tgz")
+			data := unpackFolder(t, "4.tgz")
 			files, err := filepath.Glob(filepath.Join(data, filepath.FromSlash(lost)))
 			if err != nil || len(files) == 0 {
 				t.Fatalf("%q, %v", files, err)
