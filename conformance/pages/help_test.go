@@ -1,12 +1,14 @@
 package pages
 
 import (
+	"context"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/wharf-dev/wharf/internal/share"
 )
@@ -52,7 +54,24 @@ var before = []struct {
 	{regexp.MustCompile(`^wharf session (pause|close|attach|inject|remind|wake|delete)`), `ID_SESS=$(new_session)`},
 	{regexp.MustCompile(`^wharf session create .*--skill`), `ID_SKILL=$(wharf task submit x >x; curl -sS $N/v1/skills -H "Authorization: Bearer $KEY" -H "Harn-Agents-Protocol-Version: agents-protocol-2026-04-25" | id skill)`},
 	{regexp.MustCompile(`^wharf persona reinstate`), `ID_PERSONA=$(new_persona); wharf persona retire $ID_PERSONA`},
-	{regexp.MustCompile(`^wharf persona (clone|rename|retire|update)`), `ID_PERSONA=$(new_persona)`},
+	{regexp.MustCompile(`^wharf persona update-offer`), `ID_SKILL=$(new skill persona offer $(new_persona) units --description "Converts units")`},
+	{regexp.MustCompile(`^wharf persona (clone|rename|retire|update|delete|offer)`), `ID_PERSONA=$(new_persona)`},
+	{regexp.MustCompile(`^wharf task delete`), `ID_TASK=$(new_task)`},
+	{regexp.MustCompile(`^wharf artifact delete`), `ID_ART=$(new art artifact add notes.txt --workspace $(new ws workspace create "ours $RANDOM"))`},
+	{regexp.MustCompile(`^wharf artifact add report.pdf`), `cp README.md report.pdf`},
+	{regexp.MustCompile(`^wharf artifact add -`), `exec <<<a-note`},
+	{regexp.MustCompile(`^wharf hold place`), `ID_WS=$(new ws workspace create "held $RANDOM"); ID_TASK=$(new_task)`},
+	{regexp.MustCompile(`^wharf hold release`), `ID_TASK=$(new_task); wharf hold place $ID_TASK --reason "case 4711"`},
+	{regexp.MustCompile(`^wharf connector delete`), `ID_CONN=$(new conn connector create -f orders.yaml)`},
+	{regexp.MustCompile(`^wharf session message `), `ID_SESS=$(new_session); wharf session say $ID_SESS Hello; ID_MSG=$(wharf session messages $ID_SESS --json | id msg)`},
+	{regexp.MustCompile(`^wharf memory create -f`), `echo '{"scope":"workspace","owner_id":"ws_default","content":"We ship on Fridays","provenance":{}}' >fact.yaml`},
+	{regexp.MustCompile(`^wharf memory (show|redact)`), `ID_MEM=$(new mem memory create "We ship on Fridays" --scope workspace --owner ws_default)`},
+	{regexp.MustCompile(`^wharf file list .* notes`), `wharf file put ws_default notes/kept.md --file notes.txt`},
+	{regexp.MustCompile(`^wharf file put`), `cp notes.txt today.md`},
+	{regexp.MustCompile(`^wharf file (get|rm) .*today`), `wharf file put ws_default notes/today.md --file notes.txt`},
+	{regexp.MustCompile(`^wharf file get .*logo`), `wharf file put ws_default logo.png --file notes.txt`},
+	{regexp.MustCompile(`^wharf branch .*branch_`), `ID_SESS=$(new_session); ID_BRANCH=$(wharf session fork $ID_SESS --json | jq -r .branch_id)`},
+	{regexp.MustCompile(`^wharf workspace update`), `ID_WS=$(new ws workspace create "kept $RANDOM")`},
 	{regexp.MustCompile(`^wharf task answer .*--(approve|deny)`), `ID_TASK=$(asks_approval)`},
 	{regexp.MustCompile(`^wharf task (answer|cancel)`), `ID_TASK=$(asks_input)`},
 	{regexp.MustCompile(`^wharf inbox answer .*roots`), `ID_PERM=$(question $(asks_roots))`},
@@ -80,6 +99,7 @@ type exception struct {
 // holds for each.
 var unrun = []exception{
 	{regexp.MustCompile(`^(WHARF_API_KEY=.* )?wharf serve`), "it runs until it is stopped, and every test of a node starts one so"},
+	{regexp.MustCompile(`^wharf event tail`), "it runs until it is stopped: TestCommandsThatAskANode of cmd/wharf"},
 	{regexp.MustCompile(`^wharf plugin dev`), "it runs until it is stopped: TestDevLoadsEachSave of cmd/wharf"},
 	{regexp.MustCompile(`^wharf (mcp|acp) --embedded`), "it has a node of its own, as serve: TestPipeWithoutANode and TestACPEmbedded of cmd/wharf"},
 	{regexp.MustCompile(`^wharf plugin (push|pull)`), "it needs a registry: TestPackagesInARegistry of cmd/wharf"},
@@ -147,7 +167,7 @@ func TestHelpExamples(t *testing.T) {
 }
 
 // shared are names of what examples of several commands make and remove: those of one name run one after another.
-var shared = []string{"desk", "triage", "my-skill", "pdf-forms", "my-agent"}
+var shared = []string{"desk", "triage", "my-skill", "pdf-forms", "my-agent", "notes/today.md"}
 
 // turns are the locks of those names.
 type turns map[string]*sync.Mutex
@@ -189,7 +209,9 @@ func (w *workshop) try(t *testing.T, example string) {
 		}
 	}
 	script += here(t, example)
-	if out, err := w.bash(t.Context(), w.copied(t, script), script); err != nil {
+	ctx, end := context.WithTimeout(t.Context(), 5*time.Minute) // one that never ends is told by its name
+	defer end()
+	if out, err := w.bash(ctx, w.copied(t, script), script); err != nil {
 		t.Errorf("%v\n%s\n%s", err, script, out)
 	}
 }
