@@ -75,6 +75,7 @@ func parse(args []string) (*options, error) {
 	flags.IntVar(&c.Backlog, "backlog", 200_000, "deliveries that wait when the normalize measurement begins")
 	flags.DurationVar(&c.Attack, "attack", 5*time.Minute, "how long the strangers measurement attacks")
 	flags.StringVar(&c.Attacks, "attacks", "", "make only these attacks of strangers, by parts of their names, separated by commas")
+	flags.IntVar(&c.Ended, "ended", 1_000_000, "ended Tasks that the retention measurement has removed")
 	flags.Int64Var(&c.IDs, "ids", 10_000_000, "deliveries in the window of the dedupe measurement; a hundred million take minutes and 4 GB")
 	flags.StringVar(&c.Dir, "dir", "", "where data folders are made (default: a temporary folder)")
 	flags.StringVar(&c.Profiles, "cpuprofile", "", "save processor and allocation profiles of the node in this folder")
@@ -89,7 +90,7 @@ func parse(args []string) (*options, error) {
 	if flags.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
-	if c.Rounds < 1 || c.Conns < 1 || c.Readers < 1 || c.Sessions < 1 || c.Parked < 1 || c.Backlog < 1 || c.Executions < 1 || c.Attack <= 0 || c.Calls < 1 || c.IDs < 1000 || c.Duration <= 0 {
+	if c.Rounds < 1 || c.Conns < 1 || c.Readers < 1 || c.Sessions < 1 || c.Parked < 1 || c.Backlog < 1 || c.Executions < 1 || c.Attack <= 0 || c.Ended < 1 || c.Calls < 1 || c.IDs < 1000 || c.Duration <= 0 {
 		return nil, errors.New("rounds, connections, readers, sessions, parked, calls and duration must be positive, and there must be a thousand ids")
 	}
 	c.Progress = os.Stderr

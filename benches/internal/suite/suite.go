@@ -35,6 +35,7 @@ type Config struct {
 	Backlog    int           // deliveries that wait when normalize begins
 	Attack     time.Duration // of strangers
 	Attacks    string        // parts of the names of the attacks to make; empty: all
+	Ended      int           // Tasks that retention removes
 	IDs        int64         // of deliveries in the window, for dedupe
 	Profiles   string        // folder for profiles of the node, "" for none
 	Progress   io.Writer     // what is being done
@@ -95,6 +96,7 @@ func Measurements() []Measurement {
 		{Name: "plugin-languages", Doc: "the module and a host call of one plugin in each language, beside Extism's kits", Long: true, run: measureLanguages},
 		{Name: "steps-scale", Doc: "Tasks of recorded steps with a full log", Long: true, run: measureStepsScale},
 		{Name: "harness-lists", Doc: "a page of a list of a million executions, against one of a thousand", Long: true, run: measureHarnessLists},
+		{Name: "retention", Doc: "a million ended Tasks removed beside clients, and the room that comes back", Long: true, run: measureRetention},
 		{Name: "strangers", Doc: "a node of 1 GiB under all attacks at once, and another tenant beside them", Long: true, run: measureStrangers},
 		{Name: "compare", Doc: "Tasks of recorded steps beside Restate, which npm has to install first", Long: true, run: measureCompare},
 		{Name: "scale", Doc: "accept and complete with a full log", Long: true, run: measureScale},
