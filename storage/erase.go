@@ -46,8 +46,8 @@ type Eraser interface {
 	// Users returns what was made from a resource and is not erased, at most limit.
 	Users(ctx context.Context, t Tenant, r abi.ResourcePointer, limit int) ([]abi.ResourcePointer, error)
 	// Sweep removes blobs that nothing refers to, and that no writer has just stored or kept
-	// ([Blobs.Keep]). It looks at one part of them after the other, and takes as many calls
-	// as SweepParts to look at all.
+	// ([Blobs.Keep]): those of what was erased, and those of one part of all. A part below 0 is
+	// none; it takes as many calls as SweepParts to look at all.
 	Sweep(ctx context.Context, part int) (Swept, error)
 	// Reclaim has the files give back what was erased so far. It costs as much as what
 	// lies between the oldest and the newest of it.
@@ -63,6 +63,7 @@ const SweepParts = 256
 type Swept struct {
 	Events, EventBytes uint64
 	Blobs, BlobBytes   uint64
+	Waiting            uint64 // bytes of blobs that go once they are not of just now
 }
 
 // Deletes reports whether a record says that its resource is to be erased. It is remembered until it is

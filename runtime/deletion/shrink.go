@@ -8,8 +8,7 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// Shrink erases the oldest Tasks that have ended, whosever they are, until their events and blobs took as many bytes as
-// are too many.
+// Shrink erases the oldest Tasks that have ended, whosever they are, until so many bytes are freed, their blobs included.
 func (k *Keeper) Shrink(ctx context.Context, tooMany int64) (removed Removed, err error) {
 	if k.eraser == nil || tooMany <= 0 {
 		return removed, nil
@@ -26,6 +25,9 @@ func (k *Keeper) Shrink(ctx context.Context, tooMany int64) (removed Removed, er
 		}
 		n, err := h.erase(ctx)
 		removed.Tasks += n
+		if err == nil && n > 0 {
+			_, err = k.eraser.Sweep(ctx, noPart)
+		}
 		if err != nil {
 			return removed, err
 		}
@@ -33,10 +35,13 @@ func (k *Keeper) Shrink(ctx context.Context, tooMany int64) (removed Removed, er
 	return removed, ctx.Err()
 }
 
-// freed is how many bytes were erased since the store was opened.
+// noPart has only the blobs swept of what was erased.
+const noPart = -1
+
+// freed is how many bytes were erased since the store was opened, or are about to be.
 func (k *Keeper) freed() uint64 {
 	e := k.eraser.Erased()
-	return e.EventBytes + e.BlobBytes
+	return e.EventBytes + e.BlobBytes + e.Waiting
 }
 
 // head goes through the Tasks of a Workspace, the oldest first.

@@ -22,6 +22,9 @@ func (r *Reader) CheckGenerations(ctx context.Context, tenant storage.Tenant, t 
 		}
 		var err error
 		if up, err = r.Task(ctx, tenant, up.ParentTaskID); err != nil {
+			if ledger.IsNotFound(err) { // it was deleted: who is left is the first
+				return nil
+			}
 			return err
 		}
 	}

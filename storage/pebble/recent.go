@@ -11,20 +11,24 @@ const (
 	// recentFor is how long a blob is kept at least after it was stored, while nothing refers to
 	// it yet. What stores one refers to it within moments, and a module within the time in
 	// which it is compiled.
-	recentFor = time.Hour
+	recentFor = 10 * time.Minute
+	// maxLeap is how much of the time between two looks counts at most: a process that was stopped meanwhile has to
+	// get on before anything is old.
+	maxLeap = 2 * time.Minute
 	// maxRecent bounds how many are remembered of each half of that time. Beyond it all are
 	// taken for recent.
 	maxRecent = 1 << 18
 )
 
-// recent remembers the blobs that were just stored or kept. Time is that since the process has
-// begun, which no change of the clock concerns: a blob of an earlier process is not recent, for
+// recent remembers the blobs that were just stored or kept. Time is that in which the process runs,
+// which no change of the clock concerns: a blob of an earlier process is not recent, for
 // nobody is left who would refer to it. The zero value is ready. It is safe for concurrent use.
 type recent struct {
 	mu       sync.Mutex
 	now, old map[storage.Hash]struct{}
 	many     [2]bool // there are more than these in now, in old
-	turned   time.Time
+	looked   time.Time
+	age      time.Duration // of now
 }
 
 // note remembers a blob.
@@ -41,15 +45,16 @@ func (r *recent) note(h storage.Hash) {
 
 // turn forgets what is older.
 func (r *recent) turn() {
-	since := time.Since(r.turned)
-	if r.now != nil && since < recentFor {
+	if r.now == nil {
+		r.now, r.looked = map[storage.Hash]struct{}{}, time.Now()
+		return
+	}
+	r.age += min(time.Since(r.looked), maxLeap)
+	if r.looked = time.Now(); r.age < recentFor {
 		return
 	}
 	r.old, r.many[1] = r.now, r.many[0]
-	if since >= 2*recentFor {
-		r.old, r.many[1] = nil, false
-	}
-	r.now, r.many[0], r.turned = map[storage.Hash]struct{}{}, false, time.Now()
+	r.now, r.many[0], r.age = map[storage.Hash]struct{}{}, false, 0
 }
 
 // unless runs f, unless a blob is recent: nobody can note it meanwhile.

@@ -26,6 +26,7 @@ type erased struct {
 	mu      sync.Mutex
 	total   storage.Swept
 	orphans map[storage.Hash]struct{}
+	waiting uint64              // bytes of those that only wait until they are no longer recent
 	ranges  map[string]keyRange // of keys, by how they begin
 }
 
@@ -98,8 +99,21 @@ func (e *erased) taken() map[storage.Hash]struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	orphans := e.orphans
-	e.orphans = nil
+	e.orphans, e.waiting = nil, 0
 	return orphans
+}
+
+// wait has a blob looked at again later, for it is recent.
+func (e *erased) wait(h storage.Hash, size int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.orphans == nil {
+		e.orphans = map[storage.Hash]struct{}{}
+	}
+	if len(e.orphans) < maxOrphans {
+		e.orphans[h] = struct{}{}
+		e.waiting += uint64(size)
+	}
 }
 
 func (e *erased) takenRanges() map[string]keyRange {
@@ -121,10 +135,12 @@ func (e *erased) addBlob(size int64) {
 func (s *Store) Erased() storage.Swept {
 	s.erased.mu.Lock()
 	defer s.erased.mu.Unlock()
-	return s.erased.total
+	total := s.erased.total
+	total.Waiting = s.erased.waiting
+	return total
 }
 
-// Sweep implements [storage.Eraser]. The first part also has what was erased since.
+// Sweep implements [storage.Eraser].
 func (s *Store) Sweep(ctx context.Context, part int) (swept storage.Swept, err error) {
 	release, err := s.use()
 	if err != nil {
@@ -185,12 +201,14 @@ func (s *Store) sweep(ctx context.Context, hashes map[storage.Hash]struct{}) err
 		return err
 	}
 	for _, h := range orphans {
-		size, err := s.blobs.remove(h)
-		if err != nil {
+		size, removed, err := s.blobs.remove(h)
+		switch {
+		case err != nil:
 			return fmt.Errorf("removing a blob: %w", err)
-		}
-		if size >= 0 {
+		case removed:
 			s.erased.addBlob(size)
+		case size > 0:
+			s.erased.wait(h, size)
 		}
 		if err := ctx.Err(); err != nil {
 			return err
@@ -199,29 +217,29 @@ func (s *Store) sweep(ctx context.Context, hashes map[storage.Hash]struct{}) err
 	return nil
 }
 
-// remove removes a blob and returns its size, or -1 if it is recent or not there.
-func (b *blobStore) remove(h storage.Hash) (size int64, err error) {
+// remove removes a blob, unless it is recent, and returns its size, 0 if it is not there.
+func (b *blobStore) remove(h storage.Hash) (size int64, removed bool, err error) {
 	b.removing.Lock()
 	defer b.removing.Unlock()
 	if err := b.fail.err(); err != nil {
-		return -1, err
+		return 0, false, err
 	}
 	info, err := b.fs.Stat(b.name(h))
 	if oserror.IsNotExist(err) {
-		return -1, nil
+		return 0, false, nil
 	}
 	if err != nil {
-		return -1, err
+		return 0, false, err
 	}
 	// The name goes first, for a large file takes its time.
 	aside := b.fs.PathJoin(b.dir, unfinishedDir, "gone."+strconv.FormatUint(b.temp.Add(1), 10))
-	ran, err := b.kept.unless(h, func() error {
+	removed, err = b.kept.unless(h, func() error {
 		return b.sizes.change(b, h, func() error { return b.fs.Rename(b.name(h), aside) })
 	})
-	if err != nil || !ran {
-		return -1, err
+	if err != nil || !removed {
+		return info.Size(), false, err
 	}
-	return info.Size(), errors.Join(b.fs.Remove(aside), syncDir(b.fs, b.folder(h)))
+	return info.Size(), true, errors.Join(b.fs.Remove(aside), syncDir(b.fs, b.folder(h)))
 }
 
 // Keep implements [storage.Blobs].

@@ -57,6 +57,7 @@ func (n *Node) retain(ctx context.Context) {
 		case <-room.C:
 			r.shrink(ctx)
 		case <-files.C:
+			r.sweep(ctx, -1) // what was too young before
 			r.reclaim(ctx)
 		case <-blobs.C:
 			r.sweep(ctx, r.part)
