@@ -44,7 +44,7 @@ func TestAConnectorIsInstalled(t *testing.T) {
 			t.Errorf("%s, connector create %q ends with %d: %s%s", when, args, code, out, errs)
 		}
 	}
-	wantRefused("before it is installed", "installed", "--provider", "orders")
+	wantRefused("before it is installed", "install a plugin", "--provider", "orders")
 	if out := c.must("plugin", "install", shop(t, "1.0.0", "orders")); !strings.Contains(out, "wharf connector create --provider orders") {
 		t.Errorf("the install says %s", out)
 	}
@@ -71,14 +71,14 @@ func TestAConnectorIsInstalled(t *testing.T) {
 		t.Errorf("by its name it is %+v", by)
 	}
 	c.must("plugin", "install", shop(t, "1.1.0", "invoices"))
-	wantRefused("in another version", "plugin must be", "--provider", "orders")
+	wantRefused("in another version", "no provider", "--provider", "orders")
 	if next := made("--provider", "invoices"); next.Plugin != "shop#generic" {
 		t.Errorf("of the next version it is %+v", next)
 	}
 	c.must("plugin", "rollback", "shop")
 	made("--provider", "orders")
 	c.must("plugin", "disable", "shop")
-	wantRefused("disabled", "plugin must be", "--provider", "orders")
+	wantRefused("disabled", "no provider", "--provider", "orders")
 	wantRefused("disabled", "is disabled", "--provider", "orders", "--plugin", "shop#generic")
 	c.must("plugin", "enable", "shop")
 	made("--provider", "orders")
@@ -86,11 +86,11 @@ func TestAConnectorIsInstalled(t *testing.T) {
 		t.Errorf("removing what is in use ends with %d: %s", code, errs)
 	}
 	c.must("plugin", "remove", "shop", "--force")
-	wantRefused("removed", "plugin must be", "--provider", "orders")
+	wantRefused("removed", "no provider", "--provider", "orders")
 	r.node.stop(syscall.SIGKILL)
 	r.start()
 	c.server = r.node.url
-	wantRefused("removed, and after a restart", "plugin must be", "--provider", "orders")
+	wantRefused("removed, and after a restart", "no provider", "--provider", "orders")
 	if out := c.must("connector", "create", "--provider", "github", "--persona", "persona_echo", "--json"); !strings.Contains(out, "connectors#github") {
 		t.Errorf("a provider of the node's own is %s", out)
 	}

@@ -93,8 +93,8 @@ func (a *app) workspaceUpdateCommand() *cobra.Command {
 		use:   "update ID",
 		short: "Change a Workspace",
 		long: `Update changes what the flags name, and leaves the rest. An empty value takes away what was
-there. The flags --keep-... say together how long things of the Workspace are kept, where that is not as
-the node has it; they need the scope admin.`,
+there. The flags --keep-... say together how long things of the Workspace are kept, where
+that is not as the node has it; they need the scope admin.`,
 		example: `  wharf workspace update ws_01K0... --name shop
   wharf workspace update ws_01K0... --quota ""
   wharf workspace update ws_01K0... --keep-tasks 30d --keep-sessions forever

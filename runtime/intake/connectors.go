@@ -143,7 +143,7 @@ func checkName(param, name string) error {
 func (i *Intake) checkPlugin(ctx context.Context, about *abi.Connector) error {
 	name, export, named := strings.Cut(about.Plugin, "#")
 	if about.Plugin == "" {
-		return abi.InvalidParam("provider", "there is no provider %q: %s; for another, name what normalizes its deliveries, as plugin: PLUGIN#EXPORT",
+		return abi.InvalidParam("provider", "there is no provider %q: %s; for another, install a plugin that brings it, or name what normalizes its deliveries, as plugin: PLUGIN#EXPORT",
 			about.Provider, i.providersMeant(about.Provider))
 	}
 	if name == "" || !named || export == "" {
