@@ -71,7 +71,7 @@ func TestReload(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	again("no such file")
+	again("there is no configuration file")
 	write("log: {level: warn}\n")
 	again("the configuration was read again")
 	if code := node.stop(syscall.SIGTERM); code != 0 {
