@@ -52,7 +52,7 @@ func TestManySubagents(t *testing.T) {
 		t.Fatal(err)
 	}
 	for arguments, wrong := range map[string]string{
-		`{}`: "task is what to do", `{"task":""}`: "task is what to do", `{"task":"` + strings.Repeat("x", 100_001) + `"}`: "100000 bytes", `{"task":5}`: "string",
+		`{}`: "task is what to do", `{"task":""}`: "task is what to do", `{"task":"` + strings.Repeat("x", 100_001) + `"}`: "100000 bytes", `{"task":5}`: "has to be a text",
 		`{"task":"go","context":"x"}`: "context is an object", `{"task":"go","context":{"x":"` + strings.Repeat("x", 17_000) + `"}}`: "at most",
 		`{"task":"` + strings.Repeat("x", 100_000) + `"}`: "", `{"task":"go","context":null}`: "", `{"task":" go ","context":{},"more":1}`: "",
 	} {

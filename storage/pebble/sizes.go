@@ -66,7 +66,10 @@ func (s *Store) countBlobs() {
 	}
 	defer release()
 	for folder := range len(s.blobs.sizes.counted) {
-		err = errors.Join(err, s.blobs.sizes.count(s.blobs, byte(folder)), s.fail.err())
+		if s.fail.err() != nil { // which was told
+			return
+		}
+		err = errors.Join(err, s.blobs.sizes.count(s.blobs, byte(folder)))
 	}
 	if err != nil {
 		s.log.Warn("the room that content takes could not be counted", "error", err)

@@ -407,7 +407,8 @@ func (m *machine) Erase(t *rapid.T) {
 // erasure draws a Task, or a Session that was made from another one.
 func (m *machine) erasure(t *rapid.T, tenant storage.Tenant) storage.Record {
 	r, op := pointer(abi.ObjectTask, m.task(t)), &storage.Erasure{}
-	if tidy := slices.DeleteFunc(slices.Clone(m.forks), m.shares); len(tidy) > 0 && rapid.IntRange(0, 2).Draw(t, "a session") == 0 {
+	shares := func(f forked) bool { return m.shares(tenant, f.session) }
+	if tidy := slices.DeleteFunc(slices.Clone(m.forks), shares); len(tidy) > 0 && rapid.IntRange(0, 2).Draw(t, "a session") == 0 {
 		f := rapid.SampledFrom(tidy).Draw(t, "fork")
 		r = pointer(abi.ObjectSession, f.session)
 		if f.tenant == tenant {
@@ -420,13 +421,13 @@ func (m *machine) erasure(t *rapid.T, tenant storage.Tenant) storage.Record {
 }
 
 // shares reports whether a Task has events in a Session and in others, which no Task of a node has.
-func (m *machine) shares(f forked) bool {
+func (m *machine) shares(tenant storage.Tenant, session string) bool {
 	in, out := map[string]bool{}, map[string]bool{}
 	for _, ev := range m.past {
-		if ev.Frame.Tenant != f.tenant || ev.Frame.TaskID == "" {
+		if ev.Frame.Tenant != tenant || ev.Frame.TaskID == "" {
 			continue
 		}
-		if ev.Frame.SessionID == f.session {
+		if ev.Frame.SessionID == session {
 			in[ev.Frame.TaskID] = true
 		} else {
 			out[ev.Frame.TaskID] = true
