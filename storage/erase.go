@@ -213,6 +213,9 @@ func blobMembers(found []Hash, text []byte) []Hash {
 // hashDigits is how many hexadecimal digits a hash has.
 const hashDigits = 2 * len(Hash{})
 
+// HashesIn returns every hash in a text, once: each row of just so many digits.
+func HashesIn(text []byte) []Hash { return hashes(nil, text) }
+
 // hashes adds every hash in a text to those found, once.
 func hashes(found []Hash, text []byte) []Hash {
 	run := 0

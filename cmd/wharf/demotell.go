@@ -29,7 +29,6 @@ const (
 type demoTeller struct {
 	*app
 	record strings.Builder // what is shown, without colours and times
-
 }
 
 func newDemoTeller(a *app) *demoTeller { return &demoTeller{app: a} }

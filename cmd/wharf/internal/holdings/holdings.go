@@ -183,24 +183,11 @@ func (c *check) record(ev storage.Event) {
 	}
 }
 
-// hashDigits is how many hexadecimal digits a hash has.
-const hashDigits = 2 * len(storage.Hash{})
-
 // mention takes every hash in a text for a reference: what counts as not referred to is
 // mentioned nowhere.
 func (c *check) mention(text []byte) {
-	run := 0
-	for i := 0; i <= len(text); i++ {
-		if i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i] >= 'a' && text[i] <= 'f') {
-			run++
-			continue
-		}
-		if run == hashDigits {
-			var h storage.Hash
-			_, _ = hex.Decode(h[:], text[i-hashDigits:i]) // only digits are there
-			c.refer(h)
-		}
-		run = 0
+	for _, h := range storage.HashesIn(text) {
+		c.refer(h)
 	}
 }
 
