@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -176,10 +177,31 @@ func (d *guardedDir) Sync() error {
 	return nil
 }
 
-// guardedLog is a write-ahead log that never fails as far as Pebble can tell.
+// guardedLog is a write-ahead log that never fails as far as Pebble can tell. It is grown ahead of what is written:
+// a sync of a file that has got longer makes the file system's own journal durable as well, which takes as long again.
 type guardedLog struct {
 	vfs.File
-	guard *guardFS
+	guard   *guardFS
+	written int64
+	grown   int64 // how long the file is at least, as far as is known
+}
+
+// growBytes is by how much a log is grown. Behind what was written there are zeros, at which Pebble sees the log end.
+const growBytes = 4 << 20
+
+// grow makes room for n more bytes. Where the file system cannot, or the disk is full, the file grows as it is
+// written, and whoever writes it meets what is wrong.
+func (f *guardedLog) grow(n int) {
+	f.written += int64(n)
+	if f.written <= f.grown {
+		return
+	}
+	length := max(growBytes, int64(n))
+	if fd := f.Fd(); fd == vfs.InvalidFd || extend(fd, f.grown, length) != nil {
+		f.grown = math.MaxInt64
+		return
+	}
+	f.grown += length
 }
 
 // attempt does f unless the disk is frozen, and reports how it went to the store
@@ -196,6 +218,7 @@ func (f *guardedLog) attempt(what string, do func() error) {
 // Write implements io.Writer.
 func (f *guardedLog) Write(p []byte) (int, error) {
 	f.attempt("writing", func() error {
+		f.grow(len(p))
 		n, err := f.File.Write(p)
 		if err == nil && n < len(p) {
 			err = io.ErrShortWrite
