@@ -33,7 +33,12 @@ func pack(dst, fields []byte) []byte {
 	}
 	dst = slices.Grow(dst, 1+s2.MaxEncodedLen(len(fields)))
 	at := len(dst) + 1
-	block := dictionary.Encode(dst[at:at:cap(dst)], fields)
+	var block []byte
+	if len(fields) <= maxBlock {
+		block = appendBlock(dst[at:at:cap(dst)], fields)
+	} else {
+		block = dictionary.Encode(dst[at:at:cap(dst)], fields)
+	}
 	if len(block) >= len(fields) {
 		return append(append(dst, packedNot), fields...)
 	}
