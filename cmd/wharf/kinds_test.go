@@ -227,6 +227,9 @@ func (k *kindsTest) content(name string) []byte {
 	if err != nil {
 		k.t.Fatal(err)
 	}
+	if strings.HasSuffix(name, ".log") {
+		return bytes.TrimRight(content, "\x00") // it was grown ahead, and nothing is lost of what is not written yet
+	}
 	return content
 }
 
