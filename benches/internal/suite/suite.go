@@ -71,6 +71,7 @@ func Measurements() []Measurement {
 		{Name: "webhooks", Doc: "deliveries to a Webhook ended a second, alone and beside dead receivers", run: measureWebhooks},
 		{Name: "lists", Doc: "a page of a list of a million, against one of a thousand", run: measureLists},
 		{Name: "dedupe", Doc: "whether a delivery has been taken, and what remembering it takes", run: measureDedupe},
+		{Name: "spinning", Doc: "what a client waits beside guests that compute without an end", run: measureSpinning},
 		{Name: "parked", Doc: "memory of Tasks that wait for input", run: measureParked},
 		{Name: "harness-accept", Doc: "executions accepted and durable a second, beside Harn's Tasks", run: measureHarnessAccept},
 		{Name: "harness-text", Doc: "from a model's first piece to the first text of execute/stream, beside Harn's stream", run: measureHarnessText},
