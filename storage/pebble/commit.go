@@ -30,6 +30,7 @@ type commit struct {
 	store *Store
 	frame *storage.Frame // nil for a job, and for a batch that has met what it did not expect
 	draft *draft         // until it is merged
+	ahead *eraser        // what it erases, as it was found before its turn; nil for nothing
 	// expect is what must hold when its turn comes, and answers the record that the batch
 	// brings; nil for none.
 	expect  []storage.Expectation
@@ -139,6 +140,9 @@ func (s *Store) prepare(c *commit, b *storage.Batch) error {
 			c.draft.addAnswered(b.Frame.Tenant, answer.hash, dayOf(b.Idempotency.Expires))
 		}
 	}
+	if c.draft.erases {
+		c.ahead = s.readErasures(&b.Frame)
+	}
 	if c.size = c.draft.size() + commitOverhead; c.size > maxFrameBytes {
 		return fmt.Errorf("the frame has %d bytes, more than %d: %w", c.size, maxFrameBytes, storage.ErrTooLarge)
 	}
@@ -217,6 +221,7 @@ type group struct {
 	commits []*commit
 	last    storage.Position // of the newest event
 	size    int
+	removes bool // frames, or what was made of them
 }
 
 // commitLoop is the committer: it alone gives out positions and writes to the
@@ -274,6 +279,7 @@ func (c *commit) alone() bool { return c.job != nil || c.draft.reshapes }
 func (s *Store) group(commits []*commit) *group {
 	g := &group{batch: s.db.NewBatch(), commits: append([]*commit(nil), commits...)}
 	if commits[0].alone() {
+		g.removes = commits[0].job != nil || commits[0].draft.erases
 		s.fillAlone(g.batch, commits[0])
 	} else {
 		s.fill(g.batch, commits)
@@ -295,7 +301,7 @@ func (s *Store) place(c *commit) {
 // release gives back the memory of a draft that has been merged.
 func (c *commit) release() {
 	c.draft.free()
-	c.draft = nil
+	c.draft, c.ahead = nil, nil
 }
 
 // fill merges the operations of commits.
@@ -327,7 +333,7 @@ func (s *Store) fillAlone(b *pebble.Batch, c *commit) {
 		return
 	}
 	if c.draft.erases {
-		if c.err = s.erase(b, c.frame); c.err != nil {
+		if c.err = s.erase(b, c.frame, c.ahead); c.err != nil {
 			c.frame = nil
 			c.release()
 			return
@@ -367,6 +373,9 @@ func (s *Store) submit(g *group) bool {
 	s.applied.Store(uint64(g.last))
 	if s.fail.err() != nil || !s.apply(g.batch) {
 		return false
+	}
+	if g.removes {
+		s.removals.Add(1) // now that everybody sees it
 	}
 	s.syncing <- g
 	return true
