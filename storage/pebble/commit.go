@@ -37,11 +37,12 @@ type commit struct {
 	answers *storage.Idempotency
 	// job runs in the committer when everything before it can be read from the
 	// database, and adds to the batch.
-	job   func(*pebble.Batch) error
-	size  int
-	first storage.Position
-	err   error         // the job's, or why the batch was never handed over or has left nothing
-	done  chan struct{} // closed when it is durable or was refused
+	job     func(*pebble.Batch) error
+	removes bool // frames, or what was made of them
+	size    int
+	first   storage.Position
+	err     error         // the job's, or why the batch was never handed over or has left nothing
+	done    chan struct{} // closed when it is durable or was refused
 }
 
 // Wait implements [storage.Commit].
@@ -141,7 +142,7 @@ func (s *Store) prepare(c *commit, b *storage.Batch) error {
 		}
 	}
 	if c.draft.erases {
-		c.ahead = s.readErasures(&b.Frame)
+		c.ahead, c.removes = s.readErasures(&b.Frame), true
 	}
 	if c.size = c.draft.size() + commitOverhead; c.size > maxFrameBytes {
 		return fmt.Errorf("the frame has %d bytes, more than %d: %w", c.size, maxFrameBytes, storage.ErrTooLarge)
@@ -279,7 +280,7 @@ func (c *commit) alone() bool { return c.job != nil || c.draft.reshapes }
 func (s *Store) group(commits []*commit) *group {
 	g := &group{batch: s.db.NewBatch(), commits: append([]*commit(nil), commits...)}
 	if commits[0].alone() {
-		g.removes = commits[0].job != nil || commits[0].draft.erases
+		g.removes = commits[0].removes
 		s.fillAlone(g.batch, commits[0])
 	} else {
 		s.fill(g.batch, commits)
@@ -462,7 +463,15 @@ func (s *Store) acknowledgeHead(p storage.Position) error {
 
 // do runs a job in the committer and waits until what it wrote is durable.
 func (s *Store) do(ctx context.Context, job func(*pebble.Batch) error) error {
-	c := &commit{store: s, job: job, done: make(chan struct{}), size: commitOverhead}
+	return s.await(ctx, &commit{store: s, job: job, done: make(chan struct{}), size: commitOverhead})
+}
+
+// remove is do for a job that removes frames.
+func (s *Store) remove(ctx context.Context, job func(*pebble.Batch) error) error {
+	return s.await(ctx, &commit{store: s, job: job, removes: true, done: make(chan struct{}), size: commitOverhead})
+}
+
+func (s *Store) await(ctx context.Context, c *commit) error {
 	if err := s.enqueue(c); err != nil {
 		return err
 	}

@@ -701,7 +701,7 @@ func (s *Store) Strip(ctx context.Context, t storage.Tenant, r abi.ResourcePoint
 	more = len(first) > 2*storage.MaxErased
 	strip := func(e *eraser) error { return e.strip(r, first[:storage.MaxErased]) }
 	ahead := s.readied(t, "", strip)
-	return more, s.do(ctx, func(b *pebble.Batch) error {
+	return more, s.remove(ctx, func(b *pebble.Batch) error {
 		err := s.erasing(b, ahead, t, "", strip)
 		if err == nil {
 			s.writeCounts(b)

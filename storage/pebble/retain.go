@@ -132,7 +132,7 @@ func (s *Store) retainStep(ctx context.Context, floor storage.Position) error {
 	if err := eachTenant(s.db, func(t storage.Tenant) error { return r.collect(ctx, t) }); err != nil {
 		return err
 	}
-	return s.do(ctx, r.commit)
+	return s.remove(ctx, r.commit)
 }
 
 // removal is what one step of retention removes.
