@@ -226,12 +226,18 @@ func (k *Keeper) strip(ctx context.Context, t storage.Tenant, r abi.ResourcePoin
 
 // write hands over a batch that erases, and waits for the disk.
 func (k *Keeper) write(t storage.Tenant, workspace string, records ...ledger.Record) error {
-	_, commit, err := k.parts.Ledger.HandOver(storage.Frame{Tenant: t, WorkspaceID: workspace, Actor: desk.HostActor}, nil, 0, records...)
+	commit, err := k.handOver(t, workspace, records...)
 	if err != nil {
 		return err
 	}
 	_, err = commit.Wait(context.Background())
 	return err
+}
+
+// handOver hands over a batch that erases. What that takes is finding what goes.
+func (k *Keeper) handOver(t storage.Tenant, workspace string, records ...ledger.Record) (storage.Commit, error) {
+	_, commit, err := k.parts.Ledger.HandOver(storage.Frame{Tenant: t, WorkspaceID: workspace, Actor: desk.HostActor}, nil, 0, records...)
+	return commit, err
 }
 
 // read reads a resource, also one that was deleted.

@@ -22,6 +22,10 @@ type Limits struct {
 // Removed counts what [Keeper.Expire] has removed.
 type Removed struct{ Tasks, Sessions, Artifacts int }
 
+func (r *Removed) add(more Removed) {
+	r.Tasks, r.Sessions, r.Artifacts = r.Tasks+more.Tasks, r.Sessions+more.Sessions, r.Artifacts+more.Artifacts
+}
+
 // Total is how many resources that were.
 func (r Removed) Total() int { return r.Tasks + r.Sessions + r.Artifacts }
 
@@ -48,9 +52,7 @@ func (k *Keeper) Expire(ctx context.Context, l Limits) (removed Removed, err err
 	}
 	err = k.eachWorkspace(ctx, func(in *place) error {
 		err := in.expire(ctx, l.of(in.about.Retention))
-		removed.Tasks += in.removed.Tasks
-		removed.Sessions += in.removed.Sessions
-		removed.Artifacts += in.removed.Artifacts
+		removed.add(in.removed)
 		return err
 	})
 	return removed, err
@@ -112,6 +114,7 @@ type place struct {
 	held     map[string]bool // the resources that Holds are on
 	removed  Removed
 	batch    batch
+	took     time.Duration // of the time, the work on the batch
 }
 
 func (p *place) findHolds(ctx context.Context) error {
@@ -197,28 +200,31 @@ func (b *batch) add(task string, records []ledger.Record, took time.Duration) {
 	b.tasks, b.records, b.took = append(b.tasks, task), append(b.records, records), b.took+took
 }
 
-// maxOwn is how much of the time in which a batch is written is taken for its own: the rest is waiting for the disk, with others.
-const maxOwn = 10 * time.Millisecond
-
-// flush erases the batch.
+// flush erases the batch, and rests for as long as it took to find what goes. The rest of the time was waiting for the disk, with
+// others.
 func (p *place) flush(ctx context.Context) error {
 	b := p.batch
 	p.batch = batch{}
 	if len(b.tasks) == 0 {
 		return ctx.Err()
 	}
-	began := time.Now()
+	p.took = b.took
 	err := p.eraseAll(ctx, b.tasks, b.records)
-	pause(ctx, b.took+min(time.Since(began), maxOwn))
+	pause(ctx, p.took)
 	return err
 }
 
 // eraseAll erases Tasks in one batch or, if that is not possible, in two halves.
 func (p *place) eraseAll(ctx context.Context, tasks []string, records [][]ledger.Record) error {
-	err := p.k.write(p.tenant, p.about.ID, slices.Concat(records...)...)
+	began := time.Now()
+	commit, err := p.k.handOver(p.tenant, p.about.ID, slices.Concat(records...)...)
+	p.took += time.Since(began)
+	if err == nil {
+		_, err = commit.Wait(context.Background())
+	}
 	switch {
 	case err == nil:
-		p.removed.Tasks += len(tasks)
+		p.count(Removed{Tasks: len(tasks)})
 		return nil
 	case !errors.Is(err, storage.ErrTooLarge) && !errors.Is(err, storage.ErrInUse) && !errors.Is(err, storage.ErrDamaged):
 		return err
@@ -229,9 +235,11 @@ func (p *place) eraseAll(ctx context.Context, tasks []string, records [][]ledger
 		}
 		return p.eraseAll(ctx, tasks[half:], records[half:])
 	}
+	began = time.Now()
 	ok, err := p.k.erase(ctx, p.tenant, abi.ResourcePointer{Object: abi.ObjectTask, ID: tasks[0]})
+	p.took += time.Since(began)
 	if ok {
-		p.removed.Tasks++
+		p.count(Removed{Tasks: 1})
 	}
 	return err
 }
@@ -246,7 +254,7 @@ func (p *place) session(ctx context.Context, res storage.Resource, before time.T
 		return nil
 	}
 	_, err := p.k.DeleteSession(ctx, host(p.tenant, p.tenantID), nil, s.ID)
-	return p.counted(&p.removed.Sessions, err)
+	return p.counted(Removed{Sessions: 1}, err)
 }
 
 // artifact deletes an Artifact of no Task that was made before a time: others go with their Task.
@@ -259,16 +267,22 @@ func (p *place) artifact(ctx context.Context, res storage.Resource, _ time.Time)
 		return nil
 	}
 	_, err := p.k.DeleteArtifact(ctx, host(p.tenant, p.tenantID), nil, a.ID)
-	return p.counted(&p.removed.Artifacts, err)
+	return p.counted(Removed{Artifacts: 1}, err)
 }
 
 // counted counts a deletion. What cannot be deleted now, a Hold or a caller has come between, stays.
-func (p *place) counted(n *int, err error) error {
+func (p *place) counted(r Removed, err error) error {
 	if _, refused := errors.AsType[*abi.Error](err); refused {
 		return nil
 	}
 	if err == nil {
-		*n++
+		p.count(r)
 	}
 	return err
+}
+
+// count adds what was removed, and tells of it.
+func (p *place) count(r Removed) {
+	p.removed.add(r)
+	p.k.told(r)
 }

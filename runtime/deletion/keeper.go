@@ -27,13 +27,18 @@ type Keeper struct {
 	parts  Parts
 	eraser storage.Eraser // nil for a store that erases nothing
 	wake   chan struct{}
+	told   func(Removed)
 }
 
 // NewKeeper returns a keeper.
 func NewKeeper(p Parts) *Keeper {
 	eraser, _ := p.Store.(storage.Eraser)
-	return &Keeper{parts: p, eraser: eraser, wake: make(chan struct{}, 1)}
+	return &Keeper{parts: p, eraser: eraser, wake: make(chan struct{}, 1), told: func(Removed) {}}
 }
+
+// OnRemoved has f called with what limits remove, whenever something has been. It is set before there is any
+// work.
+func (k *Keeper) OnRemoved(f func(Removed)) { k.told = f }
 
 // live reports whether the engine still has a Task in hand.
 func (k *Keeper) live(t storage.Tenant, task string) bool {
@@ -137,10 +142,9 @@ func host(t storage.Tenant, id string) *desk.Caller {
 	return &desk.Caller{Tenant: t, TenantID: id, Actor: desk.HostActor, Scopes: []string{abi.ScopeAll}}
 }
 
-// pause leaves the node to others for as long as the work has taken, several times over.
+// pause leaves the node to others for as long as the work has taken.
 func pause(ctx context.Context, took time.Duration) {
-	const share = 3 // of four parts three are theirs
-	t := time.NewTimer(share * took)
+	t := time.NewTimer(took)
 	defer t.Stop()
 	select {
 	case <-t.C:

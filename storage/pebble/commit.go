@@ -30,17 +30,19 @@ type commit struct {
 	store *Store
 	frame *storage.Frame // nil for a job, and for a batch that has met what it did not expect
 	draft *draft         // until it is merged
+	ahead *eraser        // what it erases, as it was found before its turn; nil for nothing
 	// expect is what must hold when its turn comes, and answers the record that the batch
 	// brings; nil for none.
 	expect  []storage.Expectation
 	answers *storage.Idempotency
 	// job runs in the committer when everything before it can be read from the
 	// database, and adds to the batch.
-	job   func(*pebble.Batch) error
-	size  int
-	first storage.Position
-	err   error         // the job's, or why the batch was never handed over or has left nothing
-	done  chan struct{} // closed when it is durable or was refused
+	job     func(*pebble.Batch) error
+	removes bool // frames, or what was made of them
+	size    int
+	first   storage.Position
+	err     error         // the job's, or why the batch was never handed over or has left nothing
+	done    chan struct{} // closed when it is durable or was refused
 }
 
 // Wait implements [storage.Commit].
@@ -139,6 +141,9 @@ func (s *Store) prepare(c *commit, b *storage.Batch) error {
 			c.draft.addAnswered(b.Frame.Tenant, answer.hash, dayOf(b.Idempotency.Expires))
 		}
 	}
+	if c.draft.erases {
+		c.ahead, c.removes = s.readErasures(&b.Frame), true
+	}
 	if c.size = c.draft.size() + commitOverhead; c.size > maxFrameBytes {
 		return fmt.Errorf("the frame has %d bytes, more than %d: %w", c.size, maxFrameBytes, storage.ErrTooLarge)
 	}
@@ -217,6 +222,7 @@ type group struct {
 	commits []*commit
 	last    storage.Position // of the newest event
 	size    int
+	removes bool // frames, or what was made of them
 }
 
 // commitLoop is the committer: it alone gives out positions and writes to the
@@ -274,6 +280,7 @@ func (c *commit) alone() bool { return c.job != nil || c.draft.reshapes }
 func (s *Store) group(commits []*commit) *group {
 	g := &group{batch: s.db.NewBatch(), commits: append([]*commit(nil), commits...)}
 	if commits[0].alone() {
+		g.removes = commits[0].removes
 		s.fillAlone(g.batch, commits[0])
 	} else {
 		s.fill(g.batch, commits)
@@ -295,7 +302,7 @@ func (s *Store) place(c *commit) {
 // release gives back the memory of a draft that has been merged.
 func (c *commit) release() {
 	c.draft.free()
-	c.draft = nil
+	c.draft, c.ahead = nil, nil
 }
 
 // fill merges the operations of commits.
@@ -327,7 +334,7 @@ func (s *Store) fillAlone(b *pebble.Batch, c *commit) {
 		return
 	}
 	if c.draft.erases {
-		if c.err = s.erase(b, c.frame); c.err != nil {
+		if c.err = s.erase(b, c.frame, c.ahead); c.err != nil {
 			c.frame = nil
 			c.release()
 			return
@@ -367,6 +374,9 @@ func (s *Store) submit(g *group) bool {
 	s.applied.Store(uint64(g.last))
 	if s.fail.err() != nil || !s.apply(g.batch) {
 		return false
+	}
+	if g.removes {
+		s.removals.Add(1) // now that everybody sees it
 	}
 	s.syncing <- g
 	return true
@@ -453,7 +463,15 @@ func (s *Store) acknowledgeHead(p storage.Position) error {
 
 // do runs a job in the committer and waits until what it wrote is durable.
 func (s *Store) do(ctx context.Context, job func(*pebble.Batch) error) error {
-	c := &commit{store: s, job: job, done: make(chan struct{}), size: commitOverhead}
+	return s.await(ctx, &commit{store: s, job: job, done: make(chan struct{}), size: commitOverhead})
+}
+
+// remove is do for a job that removes frames.
+func (s *Store) remove(ctx context.Context, job func(*pebble.Batch) error) error {
+	return s.await(ctx, &commit{store: s, job: job, removes: true, done: make(chan struct{}), size: commitOverhead})
+}
+
+func (s *Store) await(ctx context.Context, c *commit) error {
 	if err := s.enqueue(c); err != nil {
 		return err
 	}

@@ -71,6 +71,12 @@ func marksOf(dst, list []byte, level byte) []byte {
 	return append(dst, level)
 }
 
+// marksOfAll returns what the keys of a list's marks of all levels start with.
+func marksOfAll(list []byte) []byte {
+	marks := marksOf(nil, list, 0)
+	return marks[:len(marks)-1]
+}
+
 // counter keeps the marks. The committer owns it, but for asked.
 type counter struct {
 	every, lag int
@@ -201,26 +207,72 @@ func (c *counter) change(r pebble.Reader, key, list, entry []byte, there bool) e
 	if was {
 		delta = -1
 	}
-	return eachMarkOf(r, list, entry, func(mark []byte) { c.deltas[string(mark)] += delta })
+	marks := marksBefore{}
+	return marks.each(r, list, entry, func(mark []byte) { c.deltas[string(mark)] += delta })
 }
 
-// eachMarkOf calls f with the mark of each level that counts an entry.
-func eachMarkOf(r pebble.Reader, list, entry []byte, f func(mark []byte)) error {
-	for level := byte(1); level < maxLevel; level++ {
-		prefix := marksOf(nil, list, level)
-		it, err := r.NewIter(&pebble.IterOptions{LowerBound: append(clone(prefix), entry...), UpperBound: keyAfter(prefix)})
-		if err != nil {
-			return err
-		}
-		found := it.First()
-		if found {
-			f(it.Key())
-		}
-		if err := ended(it, nil); err != nil || !found {
+// noteGone takes notice of an entry that leaves a list. there says that it is known to be in it. marks are those that were found
+// for others.
+func (c *counter) noteGone(r pebble.Reader, key []byte, prefix int, there bool, marks marksBefore) error {
+	list, entry := entryOf(key, prefix)
+	if !isCounted(list, entry) {
+		return nil
+	}
+	t := c.of(list)
+	if err := t.load(r); err != nil {
+		return err
+	}
+	if _, noted := c.entries[string(key)]; noted || t.last == nil || bytes.Compare(entry, t.last) > 0 {
+		return nil
+	}
+	if !there {
+		var err error
+		if _, there, err = lookup(r, key); err != nil || !there {
 			return err
 		}
 	}
+	c.entries[string(key)] = false
+	return marks.each(r, list, entry, func(mark []byte) { c.deltas[string(mark)]-- })
+}
+
+// marksBefore are the marks that were found to count entries, by list and level. Entries that are neighbours have the same ones. It is of use as
+// long as no marks are made.
+type marksBefore map[string]markAt
+
+// markAt is a mark, nil for none, that counts an entry and all between the two.
+type markAt struct{ entry, mark []byte }
+
+// each calls f with the mark of each level that counts an entry.
+func (m marksBefore) each(r pebble.Reader, list, entry []byte, f func(mark []byte)) error {
+	for level := byte(1); level < maxLevel; level++ {
+		prefix := marksOf(nil, list, level)
+		at, known := m[string(prefix)]
+		if !known || bytes.Compare(entry, at.entry) < 0 || at.mark != nil && bytes.Compare(entry, at.mark[len(prefix):]) > 0 {
+			mark, err := firstIn(r, append(clone(prefix), entry...), keyAfter(prefix))
+			if err != nil {
+				return err
+			}
+			at = markAt{clone(entry), mark}
+			m[string(prefix)] = at
+		}
+		if at.mark == nil {
+			return nil
+		}
+		f(at.mark)
+	}
 	return nil
+}
+
+// firstIn returns the first key from one up to but not including another, nil if there is none.
+func firstIn(r pebble.Reader, lower, upper []byte) (key []byte, err error) {
+	it, err := r.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	if err != nil {
+		return nil, plain(err)
+	}
+	if it.First() {
+		key = clone(it.Key())
+	}
+	return key, ended(it, nil)
 }
 
 // write adds the changes of marks to a batch, and forgets them.
@@ -244,17 +296,6 @@ func (c *counter) write(r pebble.Reader, b *pebble.Batch) error {
 func (c *counter) forgetChanges() {
 	clear(c.entries)
 	clear(c.deltas)
-}
-
-// leaveOut forgets what the batch changes in marks that it removes.
-func (c *counter) leaveOut(removed [][]byte) {
-	for mark := range c.deltas {
-		for _, prefix := range removed {
-			if bytes.HasPrefix([]byte(mark), prefix) {
-				delete(c.deltas, mark)
-			}
-		}
-	}
 }
 
 // load finds out where the marks of the list end.
@@ -406,7 +447,23 @@ func (s *Store) markLists() bool {
 	if err := s.db.Apply(b, pebble.NoSync); err != nil {
 		s.failed(err)
 	}
+	for _, t := range due {
+		if mayGo([]byte(t.list)) {
+			s.removals.Add(1) // what erases it has marks to look for now
+		}
+	}
 	return s.fail.err() == nil
+}
+
+// mayGo reports whether a list may be erased with whose it is: not those of a Workspace or a tenant.
+func mayGo(list []byte) bool {
+	return list[prefixLen-1] == spaceList && !bytes.HasSuffix(list[:ownerEnd(list)], []byte{codeOfObject[string(abi.ObjectWorkspace)]})
+}
+
+// ownerEnd returns where in the name of a list with an owner the number of that's object ends.
+func ownerEnd(list []byte) int {
+	_, rest, _ := cutObject(list[prefixLen:])
+	return len(list) - len(rest) + 1
 }
 
 // count takes notice of what a commit changes in lists.
@@ -567,8 +624,7 @@ func (k *ranks) marks(first []byte, fits func(last []byte, more int) bool, count
 	if from = first; !k.marked {
 		return from, nil
 	}
-	all := marksOf(nil, k.list, 0)
-	all = all[:len(all)-1]
+	all := marksOfAll(k.list)
 	it, err := k.r.NewIter(&pebble.IterOptions{LowerBound: append(clone(all), 1), UpperBound: append(clone(all), maxLevel)})
 	if err != nil {
 		return nil, err

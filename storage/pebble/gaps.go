@@ -52,24 +52,38 @@ func eachGap(r pebble.Reader, from storage.Position, f func(span) error) error {
 }
 
 // addGaps makes gaps of what is gone, together with those that it touches.
-func addGaps(r pebble.Reader, b *pebble.Batch, gone []span) error {
-	all := slices.Clone(gone)
-	for _, g := range gone {
-		for _, beside := range []storage.Position{g.first - 1, g.last + 1} {
-			old, ok, err := gapAt(r, beside)
-			if err != nil {
-				return err
-			}
-			if ok {
-				_ = b.Delete(gapKey(nil, old.first), nil) // fails only on an indexed batch
-				all = append(all, old)
-			}
+func (e *eraser) addGaps() error {
+	all := joined(e.spans)
+	beside, err := gapsBeside(e.store.db, all)
+	for _, old := range beside {
+		e.delete(gapKey(nil, old.first))
+	}
+	for _, g := range joined(append(all, beside...)) {
+		e.set(gapKey(nil, g.first), appendPosition(nil, g.last))
+	}
+	return err
+}
+
+// gapsBeside returns the gaps that some spans, which do not touch one another, touch.
+func gapsBeside(r pebble.Reader, all []span) (beside []span, err error) {
+	it, err := r.NewIter(&pebble.IterOptions{LowerBound: gapKey(nil, 0), UpperBound: keyAfter(appendPrefix(nil, storage.SystemTenant, spaceGap))})
+	if err != nil {
+		return nil, plain(err)
+	}
+	add := func(found bool, touches func(span) bool) {
+		if !found || err != nil {
+			return
+		}
+		var g span
+		if g, err = gapOf(it.Key(), it.Value()); err == nil && touches(g) {
+			beside = append(beside, g)
 		}
 	}
-	for _, g := range joined(all) {
-		_ = b.Set(gapKey(nil, g.first), appendPosition(nil, g.last), nil) // as above
+	for _, g := range all {
+		add(it.SeekLT(gapKey(nil, g.first)), func(old span) bool { return old.last+1 >= g.first })
+		add(it.SeekGE(gapKey(nil, g.last+1)), func(old span) bool { return old.first == g.last+1 })
 	}
-	return nil
+	return beside, ended(it, err)
 }
 
 // joined sorts spans, and makes one of those that touch or overlap.

@@ -12,6 +12,7 @@ const (
 	pointerRestricted = 1 << iota
 	pointerInline     // the value itself follows: its frame was removed
 	pointerBlob       // a reference to a blob follows: its frame was removed
+	pointerPacked     // the value that follows is packed
 )
 
 // pointer says which record states a resource. After retention has removed the
@@ -34,33 +35,45 @@ func (p pointer) moved() bool { return p.inline != nil || p.blob != nil }
 // pointerFirst is where in a pointer's value the frame's position is.
 const pointerFirst = 1
 
+// appendPointer appends a pointer. The value is packed where that makes it smaller: what stays of a Task is, most of
+// all, its Receipt.
 func appendPointer(dst []byte, p pointer) []byte {
 	var flags byte
 	if p.restricted {
 		flags |= pointerRestricted
 	}
+	value := p.inline
 	switch {
 	case p.blob != nil:
 		flags |= pointerBlob
 	case p.inline != nil:
 		flags |= pointerInline
+		if packed := packKept(p.inline); packed != nil {
+			flags, value = flags|pointerPacked, packed
+		}
 	}
 	dst = appendPosition(append(dst, flags), p.first)
 	dst = binary.AppendUvarint(dst, p.index)
 	dst = binary.AppendUvarint(dst, p.sequence)
-	return appendValue(dst, p.inline, p.blob)
+	return appendValue(dst, value, p.blob)
 }
 
-// decodePointer reads a pointer. Its inline value is a part of value.
-func decodePointer(value []byte) (pointer, error) {
+// decodePointer reads a pointer. Its inline value is a part of value, unless it was packed.
+func decodePointer(value []byte) (p pointer, err error) {
 	d := &decoder{rest: value}
 	flags := d.byte()
-	p := pointer{restricted: flags&pointerRestricted != 0, first: d.position()}
+	p = pointer{restricted: flags&pointerRestricted != 0, first: d.position()}
 	p.index, p.sequence = d.uvarint(), d.uvarint()
-	blob, inline := flags&pointerBlob != 0, flags&pointerInline != 0
-	d.bad = d.bad || (blob && inline) || flags >= 2*pointerBlob
+	blob, inline, packed := flags&pointerBlob != 0, flags&pointerInline != 0, flags&pointerPacked != 0
+	d.bad = d.bad || (blob && inline) || packed && !inline || flags >= 2*pointerPacked
 	p.inline, p.blob = d.value(blob || inline, blob)
-	return p, d.end()
+	if err := d.end(); err != nil || !packed {
+		return p, err
+	}
+	if p.inline, err = unpack(p.inline); err == nil && len(p.inline) == 0 { // nobody packs that
+		err = errMalformed
+	}
+	return p, err
 }
 
 // noted is what is known of a resource's events that do not state it.

@@ -139,7 +139,9 @@ func (s *Store) preparePointers(t storage.Tenant) error {
 		n := min(len(all), preparedAtOnce)
 		err := s.do(context.Background(), func(b *pebble.Batch) error {
 			for _, m := range all[:n] {
-				keepReferences(b, t, m.resource, m.suffix, m.pointer.inline, m.pointer.blob)
+				for _, key := range pointerReferences(t, m.resource, m.suffix, m.pointer.inline, m.pointer.blob) {
+					_ = b.Set(key, nil, nil) // fails only on an indexed batch
+				}
 			}
 			return nil
 		})

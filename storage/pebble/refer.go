@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -97,15 +98,16 @@ func (b *blobStore) resolveReferring(ctx context.Context, f *storage.Frame, refs
 	return nil
 }
 
-// keepReferences notes the blobs that a pointer refers to whose frame goes.
-func keepReferences(b *pebble.Batch, t storage.Tenant, r abi.ResourcePointer, suffix byte, state []byte, ref *blobRef) {
+// pointerReferences returns the keys of the blobs that a pointer refers to whose frame goes.
+func pointerReferences(t storage.Tenant, r abi.ResourcePointer, suffix byte, state []byte, ref *blobRef) (keys [][]byte) {
 	all := storage.ReferencesOf(r, state)
 	if ref != nil {
 		all = append(all, ref.hash)
 	}
 	for _, h := range all {
-		_ = b.Set(pointerReference(t, h, r, suffix), nil, nil) // fails only on an indexed batch
+		keys = append(keys, pointerReference(t, h, r, suffix))
 	}
+	return keys
 }
 
 func pointerReference(t storage.Tenant, h storage.Hash, r abi.ResourcePointer, suffix byte) []byte {
@@ -189,29 +191,22 @@ func (s *Store) stillRefers(t storage.Tenant, h storage.Hash, r reference) (bool
 	return true, nil
 }
 
-// referencesIn returns the blobs that the frames of a tenant refer to that begin in a chunk and
-// are not gone, and the Workspaces of these.
-func referencesIn(r pebble.Reader, blobs *blobStore, t storage.Tenant, chunk storage.Position, gone func(storage.Position) bool) (hashes map[storage.Hash]bool, workspaces map[string]bool, err error) {
-	hashes, workspaces = map[storage.Hash]bool{}, map[string]bool{}
-	err = scan(r, frameKey(nil, t, chunk*chunkEvents), frameKey(nil, t, chunkEnd(chunk)), func(key, value []byte) error {
+// eachReferring calls f with the frames of a tenant that begin in a chunk, those that are wanted, and the blobs that they refer to.
+func eachReferring(r pebble.Reader, blobs *blobStore, t storage.Tenant, chunk storage.Position, wanted func(storage.Position) bool, f func(*storage.Frame, []storage.Hash)) error {
+	return scan(r, frameKey(nil, t, chunk*chunkEvents), frameKey(nil, t, chunkEnd(chunk)), func(key, value []byte) error {
 		first := lastPosition(key)
-		if gone(first) {
+		if !wanted(first) {
 			return nil
 		}
-		f, refs, err := decodeFrame(t, first, value)
-		if err != nil {
-			return err
+		frame, refs, err := decodeFrame(t, first, value)
+		if err == nil {
+			err = blobs.resolveReferring(context.Background(), frame, refs)
 		}
-		if err := blobs.resolveReferring(context.Background(), f, refs); err != nil {
-			return err
+		if err == nil {
+			f(frame, referencesOf(frame, refs))
 		}
-		workspaces[f.WorkspaceID] = true
-		for _, h := range referencesOf(f, refs) {
-			hashes[h] = true
-		}
-		return nil
+		return err
 	})
-	return hashes, workspaces, err
 }
 
 // checkUser looks at a key of what was made from something.
@@ -231,11 +226,14 @@ func (c *inspection) checkReferred(t storage.Tenant, key []byte) (string, error)
 	if chunk >= referredByAnswer || chunk*chunkEvents <= c.report.Floor {
 		return "", nil
 	}
-	hashes, _, err := referencesIn(c.snap, c.store.blobs, t, chunk, func(storage.Position) bool { return false })
+	found := false
+	err := eachReferring(c.snap, c.store.blobs, t, chunk, func(storage.Position) bool { return !found }, func(_ *storage.Frame, referred []storage.Hash) {
+		found = found || slices.Contains(referred, storage.Hash(k.key))
+	})
 	if errors.Is(err, storage.ErrDamaged) { // reported with the frames
 		return "", nil
 	}
-	if err == nil && !hashes[storage.Hash(k.key)] {
+	if err == nil && !found {
 		return "no frame of its chunk refers to the blob", nil
 	}
 	return "", err

@@ -132,7 +132,7 @@ func (s *Store) retainStep(ctx context.Context, floor storage.Position) error {
 	if err := eachTenant(s.db, func(t storage.Tenant) error { return r.collect(ctx, t) }); err != nil {
 		return err
 	}
-	return s.do(ctx, r.commit)
+	return s.remove(ctx, r.commit)
 }
 
 // removal is what one step of retention removes.
@@ -291,32 +291,51 @@ func (s *Store) moveValue(b *pebble.Batch, st statement) error {
 	if err != nil || !ok || p.position() != st.position {
 		return err
 	}
-	p.inline, p.blob = st.value, st.blob
-	if p.blob != nil {
-		p.inline = nil
+	for _, key := range st.references() {
+		_ = b.Set(key, nil, nil) // fails only on an indexed batch
 	}
-	keepReferences(b, st.tenant, st.resource, st.suffix, st.value, st.blob)
 	if err := s.keepListed(b, st); err != nil {
 		return err
 	}
-	return b.Set(resourceKey(nil, st.tenant, st.resource, st.suffix), appendPointer(nil, p), nil)
+	return b.Set(resourceKey(nil, st.tenant, st.resource, st.suffix), st.moved(p), nil)
+}
+
+// moved returns the pointer of what was stated, with the value.
+func (st *statement) moved(p pointer) []byte {
+	if p.inline, p.blob = st.value, st.blob; p.blob != nil {
+		p.inline = nil
+	}
+	return appendPointer(nil, p)
+}
+
+// references returns the keys of the blobs that the pointer refers to.
+func (st *statement) references() [][]byte {
+	return pointerReferences(st.tenant, st.resource, st.suffix, st.value, st.blob)
+}
+
+// keptIn returns the keys by which an erasure finds what is in no other list.
+func (st *statement) keptIn() (keys [][]byte) {
+	for _, o := range storage.KeptBy(st.resource.Object) {
+		if id := st.frame.Owner(o); id != "" {
+			list := listPrefix(nil, st.tenant, st.resource.Object, storage.Scope{Object: o, ID: id})
+			keys = append(keys, appendID(list, st.resource.ID))
+		}
+	}
+	return keys
 }
 
 // keepListed lists what an erasure would not find otherwise.
 func (s *Store) keepListed(b *pebble.Batch, st statement) error {
-	kept := storage.KeptBy(st.resource.Object)
-	if len(kept) == 0 {
+	keys := st.keptIn()
+	if len(keys) == 0 {
 		return nil
 	}
 	origin, ok, err := s.pointer(st.tenant, st.resource, suffixOrigin)
 	if err != nil || !ok {
 		return err
 	}
-	for _, o := range kept {
-		if id := st.frame.Owner(o); id != "" {
-			list := listPrefix(nil, st.tenant, st.resource.Object, storage.Scope{Object: o, ID: id})
-			_ = b.Set(appendID(list, st.resource.ID), appendPosition(nil, origin.position()), nil) // fails only on an indexed batch
-		}
+	for _, key := range keys {
+		_ = b.Set(key, appendPosition(nil, origin.position()), nil) // fails only on an indexed batch
 	}
 	return nil
 }

@@ -191,6 +191,9 @@ type Store struct {
 	// expiredDay is expired, for those who are not the committer.
 	expiredDay atomic.Uint32
 	erased     erased
+	// removals counts what has removed frames or given marks to a list that may go, and overtaken the erasures that were made
+	// again for it.
+	removals, overtaken atomic.Uint64
 }
 
 var (

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/cockroachdb/errors/oserror"
-	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -26,11 +25,14 @@ type erased struct {
 	mu      sync.Mutex
 	total   storage.Swept
 	orphans map[storage.Hash]struct{}
-	waiting uint64              // bytes of those that only wait until they are no longer recent
-	ranges  map[string]keyRange // of keys, by how they begin
+	waiting uint64 // bytes of those that only wait until they are no longer recent
+	ranges  keyRanges
 }
 
 type keyRange struct{ first, end []byte }
+
+// keyRanges are where keys lie, by how they begin.
+type keyRanges map[string]keyRange
 
 // rangePrefix is how much of its keys a range has in common: the tenant, the space, and the kind of
 // what they tell of.
@@ -45,53 +47,40 @@ func (e *erased) note(by *eraser) {
 	if e.orphans == nil {
 		e.orphans = map[storage.Hash]struct{}{}
 	}
-	for h := range by.hashes {
-		if len(e.orphans) < maxOrphans {
-			e.orphans[h] = struct{}{}
+	for _, c := range by.chunks {
+		for h := range c.hashes {
+			if len(e.orphans) < maxOrphans {
+				e.orphans[h] = struct{}{}
+			}
 		}
 	}
-	e.noteRanges(by.b)
-}
-
-// noteRanges remembers where the keys lie that a batch removes.
-func (e *erased) noteRanges(b *pebble.Batch) {
-	r := b.Reader()
-	for {
-		kind, key, value, ok, err := r.Next()
-		if err != nil || !ok {
-			return
-		}
-		switch kind {
-		case pebble.InternalKeyKindDelete:
-			e.noteRange(key, append(clone(key), 0))
-		case pebble.InternalKeyKindRangeDelete:
-			e.noteRange(key, clone(value))
-		}
+	for _, r := range by.ranges {
+		e.ranges.note(r.first, r.end)
 	}
 }
 
-func (e *erased) noteRange(first, end []byte) {
+// note adds the keys from one up to but not including another.
+func (rs *keyRanges) note(first, end []byte) {
 	if len(first) < rangePrefix {
 		return
 	}
-	at := string(first[:rangePrefix])
-	known, ok := e.ranges[at]
+	known, ok := (*rs)[string(first[:rangePrefix])]
 	switch {
-	case !ok && len(e.ranges) >= maxRanges:
+	case !ok && len(*rs) >= maxRanges:
 		return
 	case !ok:
-		known = keyRange{clone(first), end}
+		known = keyRange{first, end}
 	}
 	if string(first) < string(known.first) {
-		known.first = clone(first)
+		known.first = first
 	}
 	if string(end) > string(known.end) {
 		known.end = end
 	}
-	if e.ranges == nil {
-		e.ranges = map[string]keyRange{}
+	if *rs == nil {
+		*rs = keyRanges{}
 	}
-	e.ranges[at] = known
+	(*rs)[string(first[:rangePrefix])] = known
 }
 
 // taken returns the blobs that may have become superfluous, and forgets them.
@@ -116,7 +105,7 @@ func (e *erased) wait(h storage.Hash, size int64) {
 	}
 }
 
-func (e *erased) takenRanges() map[string]keyRange {
+func (e *erased) takenRanges() keyRanges {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	ranges := e.ranges
@@ -282,7 +271,7 @@ func (s *Store) Reclaim(ctx context.Context) error {
 	if err != nil {
 		s.erased.mu.Lock()
 		for _, r := range ranges {
-			s.erased.noteRange(r.first, r.end)
+			s.erased.ranges.note(r.first, r.end)
 		}
 		s.erased.mu.Unlock()
 		return fmt.Errorf("giving back what was erased: %w", err)

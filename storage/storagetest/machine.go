@@ -396,12 +396,75 @@ func (m *machine) Erase(t *rapid.T) {
 	for range rapid.IntRange(1, 3).Draw(t, "resources") {
 		b.Frame.Records = append(b.Frame.Records, m.erasure(t, b.Frame.Tenant))
 	}
-	m.append(t, b)
+	all := append(m.beside(t, b), b)
+	if rapid.IntRange(0, 3).Draw(t, "again") == 0 { // two that want the same at once
+		all = append(all, cloned(b))
+	}
+	m.append(t, all...)
 	m.past = slices.DeleteFunc(m.past, func(ev storage.Event) bool {
 		_, err := m.model.Event(ctx, ev.Frame.Tenant, ev.Position())
 		return errors.Is(err, storage.ErrNotFound)
 	})
 	m.sound()
+}
+
+// beside draws what others hand over just before a batch that erases, and that concerns it: its writer may have looked at the
+// store before, and has to find out.
+func (m *machine) beside(t *rapid.T, erases *storage.Batch) (all []*storage.Batch) {
+	tenant := erases.Frame.Tenant
+	for _, rec := range erases.Frame.Records {
+		session, task := rec.Erase.Session, rec.Resource.ID
+		if rec.Resource.Object == abi.ObjectSession {
+			session, task = rec.Resource.ID, ""
+		}
+		var b *storage.Batch
+		switch what := rapid.IntRange(0, 7).Draw(t, "beside"); {
+		case what == 0 && task != "": // one more event, or its end
+			kind := rapid.SampledFrom([]abi.EventKind{abi.EventProgress, abi.EventTaskCompleted}).Draw(t, "kind")
+			b = m.frame(t, session, task, storage.Record{Kind: kind, Resource: rec.Resource, Sequence: m.later(), State: document(t, task)})
+		case what == 1 && session != "": // a new user
+			fresh := m.next(abi.ObjectSession)
+			m.sessions = append(m.sessions, fresh)
+			m.forks = append(m.forks, forked{tenant, fresh, session})
+			b = fork(fresh, m.last)
+			b.Frame.Records[0].Transcript.From = session
+		case what == 2: // what the events state is stated anew
+			b = m.restated(t, tenant, rec.Resource)
+		case what == 3: // and it is erased by somebody else
+			other := rec
+			other.Sequence = m.later()
+			b = frame(0, "", other)
+			b.Frame.SessionID = ""
+		}
+		if b != nil {
+			b.Frame.Tenant = tenant
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+// restated returns a batch that states anew a Message or what else the events of a resource have stated, nil for none.
+func (m *machine) restated(t *rapid.T, tenant storage.Tenant, of abi.ResourcePointer) *storage.Batch {
+	var stated []storage.Event
+	for _, ev := range m.past {
+		r := ev.Record().Resource
+		if ev.Frame.Tenant == tenant && (ev.Frame.TaskID == of.ID || ev.Frame.SessionID == of.ID) &&
+			(r.Object == abi.ObjectMessage || r.Object == abi.ObjectQuota) {
+			stated = append(stated, ev)
+		}
+	}
+	if len(stated) == 0 {
+		return nil
+	}
+	ev := rapid.SampledFrom(stated).Draw(t, "restated")
+	r := ev.Record().Resource
+	if _, err := m.model.Get(ctx, tenant, r.Object, r.ID); err != nil {
+		return nil
+	}
+	b := frame(0, "", storage.Record{Kind: abi.EventAgentMessage, Resource: r, Sequence: m.later(), State: document(t, r.ID)})
+	b.Frame.SessionID = ev.Frame.SessionID
+	return b
 }
 
 // erasure draws a Task, or a Session that was made from another one.

@@ -37,6 +37,7 @@ func (n *Node) retain(ctx context.Context) {
 		return // and what the configuration asks for beyond that was refused at the start
 	}
 	r := &retention{Node: n, reclaimed: true}
+	n.engine.OnRemoved(r.count)
 	c := n.options.Config.Retention
 	age, room, files := time.NewTicker(c.Interval), time.NewTicker(sizeInterval), time.NewTicker(reclaimInterval)
 	blobs := time.NewTicker(sweepInterval / storage.SweepParts)
@@ -88,10 +89,15 @@ func (r *retention) expire(ctx context.Context) {
 	}
 }
 
-func (r *retention) tell(removed deletion.Removed, why string) {
+// count counts what limits have removed, while they go on.
+func (r *retention) count(removed deletion.Removed) {
 	for kind, n := range map[string]int{"task": removed.Tasks, "session": removed.Sessions, "artifact": removed.Artifacts} {
 		r.removed.WithLabelValues(kind).Add(float64(n))
 	}
+}
+
+// tell logs what one pass has removed.
+func (r *retention) tell(removed deletion.Removed, why string) {
 	if removed.Total() > 0 {
 		r.reclaimed = false
 		r.log.Info("retention has removed something: "+why, "tasks", removed.Tasks, "sessions", removed.Sessions, "artifacts", removed.Artifacts)
