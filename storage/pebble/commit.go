@@ -2,6 +2,7 @@ package pebble
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"time"
@@ -36,11 +37,13 @@ type commit struct {
 	answers *storage.Idempotency
 	// job runs in the committer when everything before it can be read from the
 	// database, and adds to the batch.
-	job   func(*pebble.Batch) error
-	size  int
-	first storage.Position
-	err   error         // the job's, or why the batch was never handed over or has left nothing
-	done  chan struct{} // closed when it is durable or was refused
+	job  func(*pebble.Batch) error
+	size int
+	// volume is what the frame takes of its Workspace's room.
+	volume int64
+	first  storage.Position
+	err    error         // the job's, or why the batch was never handed over or has left nothing
+	done   chan struct{} // closed when it is durable or was refused
 }
 
 // Wait implements [storage.Commit].
@@ -133,6 +136,7 @@ func (s *Store) prepare(c *commit, b *storage.Batch) error {
 	}
 	c.draft = newDraft()
 	c.draft.project(&b.Frame, refs)
+	c.volume = s.weigh(c.draft, &b.Frame, refs)
 	if b.Idempotency != nil {
 		c.draft.addIdempotency(b.Frame.Tenant, b.Idempotency, answer)
 		if answer != nil {
@@ -234,6 +238,7 @@ func (s *Store) commitLoop() {
 			runtime.Gosched()
 		}
 	}
+	s.finishVolumes()
 }
 
 // merge turns commits into as few batches as possible. It reports false when the
@@ -290,6 +295,7 @@ func (s *Store) place(c *commit) {
 	c.first, c.frame.First = s.next, s.next
 	s.next += storage.Position(len(c.frame.Records))
 	c.draft.place(c.first)
+	s.volumes.add(c.frame, c.volume)
 }
 
 // release gives back the memory of a draft that has been merged.
@@ -356,7 +362,8 @@ func (s *Store) fillAlone(b *pebble.Batch, c *commit) {
 // submit applies g and passes it on to wait for its sync. It reports false when
 // the store has failed.
 func (s *Store) submit(g *group) bool {
-	if err := s.dropExpired(g.batch); err != nil {
+	s.volumes.log += g.size
+	if err := errors.Join(s.dropExpired(g.batch), s.writeVolumes(g.batch, g.last)); err != nil {
 		s.failed(err)
 	}
 	var value [positionLen]byte

@@ -44,11 +44,12 @@ type eraser struct {
 	stays    abi.ResourcePointer // what goes later, and may be stated in frames that go
 	bytes    uint64
 	events   uint64
+	volume   map[space]int64 // of Workspaces, that becomes free
 }
 
 func (s *Store) newEraser(b *pebble.Batch, t storage.Tenant, workspace string) *eraser {
 	return &eraser{store: s, b: b, tenant: t, workspace: workspace, gone: map[storage.Position]bool{},
-		chunks: map[storage.Position]bool{}, hashes: map[storage.Hash]bool{}, spaces: map[string]bool{}, dropped: map[abi.ResourcePointer]bool{}}
+		chunks: map[storage.Position]bool{}, hashes: map[storage.Hash]bool{}, spaces: map[string]bool{}, dropped: map[abi.ResourcePointer]bool{}, volume: map[space]int64{}}
 }
 
 // owners are whose lists a resource may be in.
@@ -224,6 +225,7 @@ func (s *Store) erasing(b *pebble.Batch, t storage.Tenant, workspace string, f f
 	s.counts.leaveOut(e.unmarked)
 	s.chunkKeys = chunkKeys{} // some may have to be written again
 	s.erased.note(e)
+	s.volumes.take(e.volume)
 	return b.Apply(own, nil)
 }
 
@@ -282,7 +284,7 @@ func (e *eraser) frame(r abi.ResourcePointer, of owners, first storage.Position)
 	e.forget(f, refs)
 	e.bytes += uint64(len(text))
 	e.events += uint64(len(f.Records))
-	return nil
+	return e.forgetVolume(f, refs, len(text))
 }
 
 // forget removes a frame and the keys by which it is found.
