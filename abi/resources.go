@@ -179,14 +179,19 @@ type Workspace struct {
 
 	// Retention is how long things of the Workspace are kept, where that is not as the node has it.
 	Retention *WorkspaceRetention `json:"retention,omitzero"`
+	// UsedBytes is how much room its events take in the log, with the content that is theirs. It is there when one
+	// Workspace is read, once it is known.
+	UsedBytes *int64 `json:"used_bytes,omitzero"`
 }
 
-// WorkspaceRetention says how long things of a Workspace are kept, in days. 0 is for ever; what is not stated is as the
-// node has it.
+// WorkspaceRetention says how long things of a Workspace are kept, in days, and how much room they may take. 0 days is for
+// ever; what is not stated is as the node has it.
 type WorkspaceRetention struct {
 	TaskDays     *float64 `json:"task_days,omitzero"`     // from the end of a Task on, with all that belongs to it
 	SessionDays  *float64 `json:"session_days,omitzero"`  // from the closing of a Session on, with its Messages and Tasks
 	ArtifactDays *float64 `json:"artifact_days,omitzero"` // of an Artifact that belongs to no Task
+	// MaxBytes is how much room the Workspace may take: beyond it its oldest Tasks that have ended go, whatever their age.
+	MaxBytes *int64 `json:"max_bytes,omitzero"`
 }
 
 // Session is a conversational boundary: it owns a transcript.

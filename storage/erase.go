@@ -158,12 +158,12 @@ func UseOf(f *Frame, r *Record) (user, source abi.ResourcePointer, ok bool) {
 // content of Artifacts, each in members of their own. In the few others, which tell of
 // Personas, plugins, Skills and the like, every hash counts.
 func References(f *Frame, r *Record) []Hash {
-	switch r.Resource.Object {
-	case abi.ObjectReceipt, abi.ObjectReceiptBatch, abi.ObjectDelivery, abi.ObjectQuota, abi.ObjectMessage, abi.ObjectMemory:
+	switch {
+	case referless(r.Resource.Object):
 		return nil
-	case abi.ObjectArtifact:
+	case r.Resource.Object == abi.ObjectArtifact:
 		return hashes(nil, r.State)
-	case abi.ObjectTask:
+	case r.Resource.Object == abi.ObjectTask:
 		return taskReferences(r)
 	}
 	if f.TaskID != "" {

@@ -37,6 +37,14 @@ type Checker interface {
 	Rebuild(ctx context.Context, progress func(Progress)) (Report, error)
 }
 
+// Sizer is an engine that says how much room a Workspace takes.
+type Sizer interface {
+	// SizeOf returns the bytes that the events of a Workspace take as they are stored, and the content that is their own
+	// ([ContentSize], [Named]). What is just being written may be among them. It is not known while they are still being
+	// counted in what an older program has written.
+	SizeOf(ctx context.Context, t Tenant, workspace string) (bytes int64, known bool, err error)
+}
+
 // Walker is an engine that shows all it holds.
 type Walker interface {
 	// Walk shows v everything that is durable, and skips what is damaged.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -55,14 +56,26 @@ func (a *app) showWorkspace(w *abi.Workspace) {
 	a.out.Line(w.ID, "  ", w.Name)
 	a.out.Pairs([2]string{"root", w.Root}, [2]string{"host", w.Host}, [2]string{"repository", w.Repository}, [2]string{"quota", w.QuotaID},
 		[2]string{"capabilities", strings.Join(w.Capabilities, " ")}, [2]string{"connectors", strings.Join(w.Connectors, " ")},
-		[2]string{"made", stamp(w.CreatedAt)}, [2]string{"changed", stamp(w.UpdatedAt)})
+		[2]string{"takes", takes(w)}, [2]string{"made", stamp(w.CreatedAt)}, [2]string{"changed", stamp(w.UpdatedAt)})
+}
+
+// takes says how much room a Workspace takes, and may; "" where that is not known.
+func takes(w *abi.Workspace) string {
+	if w.UsedBytes == nil {
+		return ""
+	}
+	text := show.Bytes(*w.UsedBytes)
+	if w.Retention != nil && w.Retention.MaxBytes != nil {
+		text += " of " + show.Bytes(*w.Retention.MaxBytes)
+	}
+	return text
 }
 
 func (a *app) workspaceShowCommand() *cobra.Command {
 	return a.node(page{
 		use:     "show ID",
 		short:   "Show a Workspace",
-		long:    "Show shows what is said of a Workspace, and which quota bounds its Tasks.",
+		long:    "Show shows what is said of a Workspace, which quota bounds its Tasks, and how much room its\nevents and their content take.",
 		example: "  wharf workspace show ws_default\n  wharf workspace show ws_default --json",
 		args:    oneArg(aWorkspace),
 	}, a.workspace(gets("/v1/workspaces/{}")))
@@ -94,10 +107,12 @@ func (a *app) workspaceUpdateCommand() *cobra.Command {
 		short: "Change a Workspace",
 		long: `Update changes what the flags name, and leaves the rest. An empty value takes away what was
 there. The flags --keep-... say together how long things of the Workspace are kept, where
-that is not as the node has it; they need the scope admin.`,
+that is not as the node has it, and how much room they may take: beyond it the oldest Tasks
+that have ended go. What is not among them is taken away. They need the scope admin.`,
 		example: `  wharf workspace update ws_01K0... --name shop
   wharf workspace update ws_01K0... --quota ""
   wharf workspace update ws_01K0... --keep-tasks 30d --keep-sessions forever
+  wharf workspace update ws_01K0... --keep-size 10GiB
   wharf workspace update ws_01K0... --keep-as-the-node`,
 		args: oneArg(aWorkspace),
 		flags: func(f *pflag.FlagSet) {
@@ -107,7 +122,7 @@ that is not as the node has it; they need the scope admin.`,
 			f.StringVar(&quota, "quota", "", "the quota that bounds its Tasks (see \"wharf quota list\")")
 			keeps.add(f)
 		},
-		check: someFlag("name", "host", "repository", "quota", "keep-tasks", "keep-sessions", "keep-artifacts", "keep-as-the-node"),
+		check: someFlag("name", "host", "repository", "quota", "keep-tasks", "keep-sessions", "keep-artifacts", "keep-size", "keep-as-the-node"),
 	}, a.workspace(func(cmd *cobra.Command, args []string) (call client.Call, err error) {
 		req := abi.UpdateWorkspaceRequest{Name: given(cmd, "name", &name), Host: changed(cmd, "host", host), Repository: changed(cmd, "repository", repository)}
 		if cmd.Flags().Changed("quota") {
@@ -122,14 +137,15 @@ that is not as the node has it; they need the scope admin.`,
 
 // retentionFlags say how long things of a Workspace are kept.
 type retentionFlags struct {
-	tasks, sessions, artifacts string
-	asNode                     bool
+	tasks, sessions, artifacts, size string
+	asNode                           bool
 }
 
 func (r *retentionFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&r.tasks, "keep-tasks", "", "how long Tasks are kept after they have ended, such as 30d, or forever")
 	f.StringVar(&r.sessions, "keep-sessions", "", "how long Sessions are kept after they were closed, or forever")
 	f.StringVar(&r.artifacts, "keep-artifacts", "", "how long Artifacts of no Task are kept, or forever")
+	f.StringVar(&r.size, "keep-size", "", "how much room they may take, such as 10GiB, or unlimited")
 	f.BoolVar(&r.asNode, "keep-as-the-node", false, "keep everything as long as the node keeps it")
 }
 
@@ -151,11 +167,32 @@ func (r *retentionFlags) change(cmd *cobra.Command) (c abi.Change[abi.WorkspaceR
 		days := age.Hours() / 24
 		c.Given, *flag.days = true, &days
 	}
+	if cmd.Flags().Changed("keep-size") {
+		c.Given = true
+		if c.To.MaxBytes, err = room(r.size); err != nil {
+			return c, err
+		}
+	}
 	if r.asNode && c.Given {
 		return c, usagef("--keep-as-the-node takes away what the other --keep-... flags say: give one or the others")
 	}
 	c.Given = c.Given || r.asNode
 	return c, nil
+}
+
+// room reads how much room there is; nil for any.
+func room(text string) (*int64, error) {
+	if text == "unlimited" {
+		return nil, nil
+	}
+	n, err := spelling.ParseSize(text)
+	if err == nil && n == 0 {
+		err = errors.New("0 leaves no room at all")
+	}
+	if err != nil {
+		return nil, usagef("--keep-size: %s; give unlimited for no limit", err)
+	}
+	return &n, nil
 }
 
 // orNull returns a text as JSON has it that takes it away where it is empty.

@@ -106,7 +106,7 @@ var places = map[string][]place{
 	"docs/disk.md":          {never(theirs)},
 	"docs/observability.md": {config(), never(theirs), json(""), never(theirs)},
 	"docs/retention.md": {after("ID_TASK=$(new_task); ID_SESS=$(new_session); ID_ART=$(new art artifact add notes.txt)"), config(), never("TestRetention of gateway/harn has it"),
-		after("ID_WS=$(new ws workspace create held)")},
+		after("ID_WS=$(new ws workspace create roomy)"), after("ID_WS=$(new ws workspace create held)")},
 	"docs/webhooks.md":          {run()},
 	"docs/websocket.md":         {by("conformance/clients/websocket_test.go TestWscat"), config()},
 	"docs/workspaces.md":        {json("skill")},

@@ -93,6 +93,8 @@ func (c *careless) read(ctx context.Context) {
 				c.every("PersonaVersions", id, func(p api.Page) (api.List, error) { return c.api.PersonaVersions(ctx, c.who, id, p) })
 			}
 			if o == abi.ObjectWorkspace {
+				view, err := c.api.GetWorkspace(ctx, c.who, id)
+				c.show("GetWorkspace", id, view, err)
 				c.every("ListFiles", id, func(p api.Page) (api.List, error) { return c.api.ListFiles(ctx, c.who, id, "", p) })
 				c.harness(ctx, id)
 			}

@@ -13,6 +13,7 @@ import (
 type resourcesCore interface {
 	CreateWorkspace(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreateWorkspaceRequest) (desk.Doc, error)
 	UpdateWorkspace(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdateWorkspaceRequest) (desk.Doc, error)
+	GetWorkspace(ctx context.Context, c *desk.Caller, id string) (desk.Doc, error)
 	CreateBranch(ctx context.Context, c *desk.Caller, r *desk.Retry, sessionID string, req abi.CreateBranchRequest) (desk.Doc, error)
 	RegisterArtifact(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.RegisterArtifactRequest, content io.Reader) (desk.Doc, error)
 	CreatePersona(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreatePersonaRequest) (desk.Doc, error)
@@ -48,6 +49,11 @@ func (a *API) CreateWorkspace(ctx context.Context, c *Caller, r *Write, req abi.
 // UpdateWorkspace changes what is said about a Workspace, and which Quota bounds it.
 func (a *API) UpdateWorkspace(ctx context.Context, c *Caller, r *Write, id string, req abi.UpdateWorkspaceRequest) (View, error) {
 	return a.to(ctx, c).view(a.core.UpdateWorkspace(ctx, c, r, id, req))
+}
+
+// GetWorkspace returns a Workspace, and how much room it takes.
+func (a *API) GetWorkspace(ctx context.Context, c *Caller, id string) (View, error) {
+	return a.to(ctx, c).view(a.core.GetWorkspace(ctx, c, id))
 }
 
 // CreateBranch records a Branch of a Session.

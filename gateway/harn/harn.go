@@ -67,6 +67,14 @@ func (a *Adapter) get(o abi.Object, param string) gateway.Handler {
 	}
 }
 
+func (a *Adapter) getWorkspace(r *gateway.Request) error {
+	doc, err := a.core.GetWorkspace(r.Context(), r.Caller, r.PathValue("workspace_id"))
+	if err != nil {
+		return err
+	}
+	return a.send(r, statusOK, doc)
+}
+
 // create is a write whose target is in its body.
 func create[T any](a *Adapter, status int,
 	call func(context.Context, *api.Caller, *api.Write, T) (api.View, error)) gateway.Handler {

@@ -75,7 +75,7 @@ func sick(ctx context.Context, h sandbox.Host) error {
 
 // bootWhole starts a node with everything that clients can write to. A second one on
 // the same disk and folder stands for a restart.
-func bootWhole(t *testing.T, disk *crashtest.Disk, dir string) *node {
+func bootWhole(t *testing.T, disk *crashtest.Disk, dir string, change ...func(*engine.Parts)) *node {
 	t.Helper()
 	n := &node{held: make(chan struct{}, 1000), leave: make(chan struct{})}
 	names := enginetest.Guests{"echo": echo, "hold": n.hold, "ask": asking, "sick": sick, "make": making,
@@ -94,6 +94,9 @@ func bootWhole(t *testing.T, disk *crashtest.Disk, dir string) *node {
 		p.Installs = anyModule{}
 		p.Keys, p.Log = keys, slog.New(slog.DiscardHandler)
 		p.Vaults = vault.New(vault.Config{Dir: filepath.Join(dir, "vaults"), KeyFile: filepath.Join(dir, "vault.age"), Log: p.Log})
+		for _, f := range change {
+			f(p)
+		}
 	})
 	n.listen(t)
 	return n

@@ -283,7 +283,7 @@ func (a *Adapter) workspaceRoutes() []gateway.Route {
 		read("/v1/workspaces", "listWorkspaces", tag, reads, "Workspace", "List Workspaces, newest first", a.list(abi.ObjectWorkspace)).paged(descending),
 		post("/v1/workspaces", "createWorkspace", tag, writes, "CreateWorkspaceRequest", "Workspace", "Create a Workspace", statusCreated,
 			create(a, statusCreated, a.core.CreateWorkspace)).tolerant(),
-		read("/v1/workspaces/{workspace_id}", "getWorkspace", tag, reads, "Workspace", "Get a Workspace", a.get(abi.ObjectWorkspace, "workspace_id")),
+		read("/v1/workspaces/{workspace_id}", "getWorkspace", tag, reads, "Workspace", "Get a Workspace", a.getWorkspace),
 		patch("/v1/workspaces/{workspace_id}", "updateWorkspace", tag, writes, "UpdateWorkspaceRequest", "Workspace", "Change a Workspace",
 			change(a, "workspace_id", statusOK, a.core.UpdateWorkspace)),
 	)

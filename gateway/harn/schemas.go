@@ -279,7 +279,7 @@ func workspaceSchemas() map[string]schema {
 		"CreateWorkspaceRequest": requestOf[abi.CreateWorkspaceRequest]("A Workspace.", null("image", "sandbox_backend")),
 		"UpdateWorkspaceRequest": requestOf[abi.UpdateWorkspaceRequest]("What to change.", but(schema{"quota_id": nullable(text())}),
 			says(map[string]string{"quota_id": "Needs the scope quotas:write as well.", "retention": "Needs the scope admin as well. null: as the node has it."})),
-		"WorkspaceRetention": of[abi.WorkspaceRetention]("How long things of a Workspace are kept, in days. 0 is for ever; what is not stated is as the node has it."),
+		"WorkspaceRetention": of[abi.WorkspaceRetention]("How long things of a Workspace are kept, in days, and how much room they may take. 0 days is for ever; what is not stated is as the node has it."),
 	}
 }
 

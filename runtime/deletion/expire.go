@@ -89,11 +89,8 @@ func (k *Keeper) eachWorkspace(ctx context.Context, f func(*place) error) error 
 	for _, about := range k.parts.Tenants() {
 		t := storage.Tenant(about.Number)
 		err := k.each(ctx, t, abi.ObjectWorkspace, storage.Scope{}, time.Time{}, func(res storage.Resource) error {
-			in := &place{k: k, tenant: t, tenantID: about.ID, held: map[string]bool{}}
-			if err := ledger.Decode(res.State, &in.about); err != nil {
-				return err
-			}
-			if err := in.findHolds(ctx); err != nil || in.held[in.about.ID] {
+			in, err := k.place(ctx, about, res)
+			if err != nil || in.held[in.about.ID] {
 				return err
 			}
 			return f(in)
@@ -103,6 +100,15 @@ func (k *Keeper) eachWorkspace(ctx context.Context, f func(*place) error) error 
 		}
 	}
 	return nil
+}
+
+// place returns a Workspace, and what is held in it.
+func (k *Keeper) place(ctx context.Context, t *abi.Tenant, res storage.Resource) (*place, error) {
+	in := &place{k: k, tenant: storage.Tenant(t.Number), tenantID: t.ID, held: map[string]bool{}}
+	if err := ledger.Decode(res.State, &in.about); err != nil {
+		return nil, err
+	}
+	return in, in.findHolds(ctx)
 }
 
 // place is a Workspace that is looked through.

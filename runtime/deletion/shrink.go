@@ -25,6 +25,9 @@ func (k *Keeper) Shrink(ctx context.Context, tooMany int64) (removed Removed, er
 		}
 		n, err := h.erase(ctx)
 		removed.Tasks += n
+		if err == nil {
+			err = h.fill(ctx)
+		}
 		if err == nil && n > 0 {
 			_, err = k.eraser.Sweep(ctx, noPart)
 		}
@@ -86,7 +89,7 @@ func oldest(heads []*head) (first *head) {
 	return first
 }
 
-// erase erases those of the Tasks that were read which have ended, and reads the next.
+// erase erases those of the Tasks that were read which have ended.
 func (h *head) erase(ctx context.Context) (int, error) {
 	before := h.removed.Tasks
 	for _, res := range h.list {
@@ -99,9 +102,6 @@ func (h *head) erase(ctx context.Context) (int, error) {
 	}
 	h.list = nil
 	err := h.flush(ctx)
-	if err == nil {
-		err = h.fill(ctx)
-	}
 	return h.removed.Tasks - before, err
 }
 

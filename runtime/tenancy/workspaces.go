@@ -40,6 +40,26 @@ func (d *Directory) newWorkspace(t *abi.Tenant, id string, req abi.CreateWorkspa
 	}
 }
 
+// GetWorkspace returns a Workspace, and how much room it takes, where the store knows.
+func (d *Directory) GetWorkspace(ctx context.Context, c *desk.Caller, id string) (desk.Doc, error) {
+	doc, err := d.parts.Desk.Get(ctx, c, abi.ObjectWorkspace, id)
+	sizer, ok := d.parts.Store.(storage.Sizer)
+	if err != nil || !ok {
+		return doc, err
+	}
+	size, known, err := sizer.SizeOf(ctx, c.Tenant, id)
+	if err != nil {
+		return desk.Doc{}, d.parts.Ledger.Failed("reading what "+id+" takes", err)
+	}
+	var w abi.Workspace
+	if err := ledger.Decode(doc.JSON, &w); err != nil || !known {
+		return doc, err
+	}
+	w.UsedBytes = &size
+	doc.JSON, err = json.Marshal(&w, json.Deterministic(true))
+	return doc, err
+}
+
 // checkNetworkPolicy accepts none, null, or an object.
 func checkNetworkPolicy(p *jsontext.Value) error {
 	if err := desk.CheckMetadata(p); err != nil {
@@ -97,7 +117,10 @@ func setWorkspace(w *abi.Workspace, req *abi.UpdateWorkspaceRequest) error {
 // maxDays is the longest that things can be said to be kept for, in days.
 const maxDays = 36500
 
-// setRetention changes how long things of a Workspace are kept. It deletes what others have made, so it takes
+// maxRoom is the largest room that a Workspace can be given, in bytes.
+const maxRoom = 1 << 50
+
+// setRetention changes how long things of a Workspace are kept, and how much room they may take. It deletes what others have made, so it takes
 // an administrator.
 func setRetention(c *desk.Caller, w *abi.Workspace, change abi.Change[abi.WorkspaceRetention]) error {
 	if !change.Given {
@@ -110,6 +133,9 @@ func setRetention(c *desk.Caller, w *abi.Workspace, change abi.Change[abi.Worksp
 		if days != nil && (*days < 0 || *days > maxDays) {
 			return abi.InvalidParam("retention."+name, "retention.%s must be from 0 to %d", name, maxDays)
 		}
+	}
+	if most := change.To.MaxBytes; most != nil && (*most < 1 || *most > maxRoom) {
+		return abi.InvalidParam("retention.max_bytes", "retention.max_bytes must be from 1 to %d; leave it out for no limit", maxRoom)
 	}
 	w.Retention = nil
 	if change.To != (abi.WorkspaceRetention{}) {

@@ -14,7 +14,7 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// Store implements [storage.Store], [storage.Retainer] and [storage.Eraser].
+// Store implements [storage.Store], [storage.Retainer], [storage.Eraser] and [storage.Sizer].
 type Store struct {
 	now func() time.Time
 
@@ -83,6 +83,7 @@ var (
 	_ storage.Store    = (*Store)(nil)
 	_ storage.Retainer = (*Store)(nil)
 	_ storage.Eraser   = (*Store)(nil)
+	_ storage.Sizer    = (*Store)(nil)
 )
 
 // New returns an empty Store. It gives frames without a time the time that now returns.

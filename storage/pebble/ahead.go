@@ -169,6 +169,7 @@ func (s *Store) erasing(b *pebble.Batch, ahead *eraser, t storage.Tenant, worksp
 	}
 	s.chunkKeys = chunkKeys{} // some may have to be written again
 	s.erased.note(e)
+	s.volumes.take(e.volume)
 	return b.Apply(e.sealed, nil)
 }
 

@@ -32,6 +32,9 @@ type inspection struct {
 	at       storage.Progress
 	counted  bool // the marks in lists count what the snapshot has
 	prepared bool // what refers to what has keys all over the log
+	// measured is up to where tallies have what Workspaces take, and volume what they take by their frames up to there.
+	measured storage.Position
+	volume   map[space]int64
 }
 
 // fault adds a fault to the report.
@@ -71,7 +74,7 @@ func (s *Store) inspect(ctx context.Context, progress func(storage.Progress), f 
 	defer release()
 	s.blobs.removing.Lock() // what the snapshot refers to has to stay
 	defer s.blobs.removing.Unlock()
-	c := &inspection{store: s, ctx: ctx, progress: progress, snap: s.db.NewSnapshot()}
+	c := &inspection{store: s, ctx: ctx, progress: progress, snap: s.db.NewSnapshot(), volume: map[space]int64{}}
 	err = c.begin()
 	if err == nil {
 		err = s.mark.wait(ctx, c.report.Last, &s.fail)
@@ -83,7 +86,7 @@ func (s *Store) inspect(ctx context.Context, progress func(storage.Progress), f 
 }
 
 func (c *inspection) begin() error {
-	for name, p := range map[string]*storage.Position{metaLast: &c.report.Last, metaFloor: &c.report.Floor} {
+	for name, p := range map[string]*storage.Position{metaLast: &c.report.Last, metaFloor: &c.report.Floor, metaMeasured: &c.measured} {
 		v, ok, err := lookup(c.snap, metaKey(name))
 		if err != nil {
 			return err
@@ -118,6 +121,9 @@ func (s *Store) Check(ctx context.Context, progress func(storage.Progress)) (sto
 func (c *inspection) check() error {
 	c.phase("frames")
 	if err := c.checkFrames(); err != nil {
+		return err
+	}
+	if err := c.checkVolumes(); err != nil {
 		return err
 	}
 	c.phase("projections")
@@ -232,6 +238,9 @@ func (c *inspection) eachFrame(t storage.Tenant, f func(*storage.Frame, outline)
 		}
 		c.report.Frames++
 		c.report.Events += uint64(len(frame.Records))
+		if err := c.count(frame, refs, len(value)); err != nil {
+			return err
+		}
 		return f(frame, refs)
 	})
 }
@@ -362,6 +371,8 @@ func (c *inspection) checkPair(t storage.Tenant, key, value []byte) (fault strin
 		return c.checkDeleted(t, k)
 	case spaceReferred:
 		return c.checkReferred(t, key)
+	case spaceVolume:
+		return c.checkContent(t, k, value)
 	}
 	return "", nil
 }
@@ -725,6 +736,13 @@ func parseKey(key []byte) (k parsedKey, ok bool) {
 		k.reference, d.rest, d.bad = r, nil, d.bad || !ok
 	case spaceSession, spaceTask, spaceWorkspace, spaceTranscript, spaceChunk, spacePending:
 		k.id, k.position = d.id(), d.position()
+	case spaceVolume:
+		if k.suffix = d.byte(); k.suffix == volumeTally {
+			k.id = d.id()
+		} else {
+			k.position = d.position()
+		}
+		d.bad = d.bad || k.suffix > volumeContent
 	case spaceDeleted:
 		k.object, k.id = d.object(), d.id()
 	case spaceResource:
@@ -778,6 +796,11 @@ func appendParsed(dst []byte, k parsedKey) []byte {
 		return gapKey(dst, k.position)
 	case spaceDeleted:
 		return deletedKey(dst, k.tenant, k.resource())
+	case spaceVolume:
+		if k.suffix == volumeTally {
+			return append(dst, volumeKey(space{k.tenant, k.id})...)
+		}
+		return appendPosition(contentPrefix(dst, k.tenant), k.position)
 	case spaceUser:
 		return appendResource(userPrefix(dst, k.tenant, k.resource()), k.user)
 	case spaceReferred:

@@ -2,6 +2,7 @@ package pebble
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"time"
@@ -40,9 +41,11 @@ type commit struct {
 	job     func(*pebble.Batch) error
 	removes bool // frames, or what was made of them
 	size    int
-	first   storage.Position
-	err     error         // the job's, or why the batch was never handed over or has left nothing
-	done    chan struct{} // closed when it is durable or was refused
+	// volume is what the frame takes of its Workspace's room.
+	volume int64
+	first  storage.Position
+	err    error         // the job's, or why the batch was never handed over or has left nothing
+	done   chan struct{} // closed when it is durable or was refused
 }
 
 // Wait implements [storage.Commit].
@@ -135,6 +138,7 @@ func (s *Store) prepare(c *commit, b *storage.Batch) error {
 	}
 	c.draft = newDraft()
 	c.draft.project(&b.Frame, refs)
+	c.volume = s.weigh(c.draft, &b.Frame, refs)
 	if b.Idempotency != nil {
 		c.draft.addIdempotency(b.Frame.Tenant, b.Idempotency, answer)
 		if answer != nil {
@@ -240,6 +244,7 @@ func (s *Store) commitLoop() {
 			runtime.Gosched()
 		}
 	}
+	s.finishVolumes()
 }
 
 // merge turns commits into as few batches as possible. It reports false when the
@@ -297,6 +302,7 @@ func (s *Store) place(c *commit) {
 	c.first, c.frame.First = s.next, s.next
 	s.next += storage.Position(len(c.frame.Records))
 	c.draft.place(c.first)
+	s.volumes.add(c.frame, c.volume)
 }
 
 // release gives back the memory of a draft that has been merged.
@@ -363,7 +369,8 @@ func (s *Store) fillAlone(b *pebble.Batch, c *commit) {
 // submit applies g and passes it on to wait for its sync. It reports false when
 // the store has failed.
 func (s *Store) submit(g *group) bool {
-	if err := s.dropExpired(g.batch); err != nil {
+	s.volumes.log += g.size
+	if err := errors.Join(s.dropExpired(g.batch), s.writeVolumes(g.batch, g.last)); err != nil {
 		s.failed(err)
 	}
 	var value [positionLen]byte

@@ -1,6 +1,7 @@
 package pebble
 
 import (
+	"crypto/sha256"
 	"math/rand/v2"
 	"testing"
 
@@ -35,6 +36,24 @@ func (c *contract) Crash() error {
 	c.fs = c.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: c.rng})
 	_ = c.store.Close() // of the process that is gone
 	return nil
+}
+
+// Weigh implements [storagetest.Weigher].
+func (c *contract) Weigh(f *storage.Frame) int64 {
+	n := int64(0)
+	refs := make(outline, len(f.Records))
+	stand := func(v []byte) *blobRef {
+		if len(v) <= c.store.opts.MaxInlineBytes {
+			return nil
+		}
+		n += int64(len(v))
+		return &blobRef{hash: sha256.Sum256(v), size: uint64(len(v))}
+	}
+	for i := range f.Records {
+		refs[i].state, refs[i].payload = stand(f.Records[i].State), stand(f.Records[i].Payload)
+	}
+	_, value := encodeAt(f, refs)
+	return n + int64(len(value))
 }
 
 func TestContract(t *testing.T) {

@@ -54,6 +54,7 @@ type eraser struct {
 	stays   abi.ResourcePointer // what goes later, and may be stated in frames that go
 	bytes   uint64
 	events  uint64
+	volume  map[space]int64 // of Workspaces, that becomes free
 }
 
 // touched is a chunk that frames go from: what these referred to, and whose they were.
@@ -73,7 +74,7 @@ type leaving struct {
 func (s *Store) newEraser(t storage.Tenant, workspace string) *eraser {
 	e := &eraser{store: s, tenant: t, workspace: workspace, first: map[abi.ResourcePointer][]storage.Position{},
 		gone: map[storage.Position]abi.Object{}, chunks: map[storage.Position]*touched{}, going: map[abi.ResourcePointer]bool{},
-		dropped: map[abi.ResourcePointer]bool{}, empty: map[string]keyRange{}, rested: map[string]int{}}
+		dropped: map[abi.ResourcePointer]bool{}, empty: map[string]keyRange{}, rested: map[string]int{}, volume: map[space]int64{}}
 	e.found.removals, e.found.durable = s.removals.Load(), s.mark.position()
 	return e
 }
@@ -345,7 +346,7 @@ func (e *eraser) frame(r abi.ResourcePointer, of owners, first storage.Position)
 	e.forget(f, refs)
 	e.bytes += uint64(len(text))
 	e.events += uint64(len(f.Records))
-	return nil
+	return e.forgetVolume(f, refs, len(text))
 }
 
 // forget removes a frame and the keys by which it is found.

@@ -30,6 +30,7 @@ const (
 	spaceSession     = 's'
 	spaceTask        = 't'
 	spaceUser        = 'u'
+	spaceVolume      = 'v' // what Workspaces take
 	spaceWorkspace   = 'w' // frames of a folder's time in format 1 only
 	spaceMeta        = 'x' // in the system tenant only
 	spaceDeleted     = 'z'

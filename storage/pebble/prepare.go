@@ -63,7 +63,10 @@ func (s *Store) prepareAll() error {
 
 // prepareFrames adds the keys for the frames that begin in a part of the log.
 func (s *Store) prepareFrames(from, to storage.Position) error {
+	s.retaining.Lock() // what is counted here must not go meanwhile
+	defer s.retaining.Unlock()
 	var drafts []*draft
+	found := map[space]int64{} // to be taken away from what there is
 	defer func() {
 		for _, d := range drafts {
 			d.free()
@@ -81,7 +84,12 @@ func (s *Store) prepareFrames(from, to storage.Position) error {
 			if err != nil && !errors.Is(err, storage.ErrDamaged) {
 				return err
 			}
-			drafts = append(drafts, referringDraft(f, refs))
+			d := referringDraft(f, refs)
+			if f.WorkspaceID != "" {
+				found[space{t, f.WorkspaceID}] -= ownVolume(f, refs, len(value)) + s.addContent(d, f)
+			}
+			d.place(f.First)
+			drafts = append(drafts, d)
 			return nil
 		})
 	})
@@ -92,6 +100,8 @@ func (s *Store) prepareFrames(from, to storage.Position) error {
 		for _, d := range drafts {
 			d.applyAll(b)
 		}
+		s.volumes.take(found)
+		s.volumes.from = to
 		return b.Set(metaKey(metaPreparing), appendPosition(nil, to), nil)
 	})
 }
@@ -107,7 +117,6 @@ func referringDraft(f *storage.Frame, refs outline) *draft {
 		d.addReferred(f, refs[i].state)
 		d.addReferred(f, refs[i].payload)
 	}
-	d.place(f.First)
 	return d
 }
 

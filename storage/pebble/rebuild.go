@@ -42,7 +42,7 @@ func (c *inspection) rebuild() (err error) {
 		return fmt.Errorf("opening the scratch database: %w", err)
 	}
 	defer func() { err = errors.Join(err, scratch.Close(), fs.RemoveAll(dir)) }()
-	return eachTenant(c.snap, func(t storage.Tenant) error {
+	err = eachTenant(c.snap, func(t storage.Tenant) error {
 		c.report.Tenants++
 		c.phase("rebuild")
 		if err := c.derive(scratch, t); err != nil {
@@ -59,6 +59,10 @@ func (c *inspection) rebuild() (err error) {
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return c.checkVolumes()
 }
 
 // scratch returns where a database may be made that is thrown away.

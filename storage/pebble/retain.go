@@ -143,6 +143,7 @@ type removal struct {
 	tenants []storage.Tenant
 	index   map[string][]storage.Position // the index keys that go: what they start with, where they end
 	stated  []statement
+	volume  []weighed // of Workspaces, that becomes free
 }
 
 // statement is a resource that a record which goes has stated.
@@ -185,6 +186,13 @@ func (r *removal) collect(ctx context.Context, t storage.Tenant) error {
 		}
 		if err := r.store.blobs.resolveReferring(ctx, f, refs); err != nil && !errors.Is(err, storage.ErrDamaged) {
 			return err
+		}
+		if f.WorkspaceID != "" && !r.store.volumes.uncounted(f.First) {
+			n, err := volumeOf(r.store.db, f, refs, len(value))
+			if err != nil {
+				return err
+			}
+			r.volume = append(r.volume, weighed{space{t, f.WorkspaceID}, f.First, n})
 		}
 		r.frame(f, refs)
 		return ctx.Err()
@@ -253,12 +261,16 @@ func (r *removal) commit(b *pebble.Batch) error {
 		}
 	}
 	for _, t := range r.tenants {
-		_ = b.DeleteRange(frameKey(nil, t, 0), frameKey(nil, t, r.floor+1), nil) // fails only on an indexed batch
+		_ = b.DeleteRange(frameKey(nil, t, 0), frameKey(nil, t, r.floor+1), nil)                        // fails only on an indexed batch
+		_ = b.DeleteRange(contentPrefix(nil, t), appendPosition(contentPrefix(nil, t), r.floor+1), nil) // as above
 	}
 	for prefix, firsts := range r.index {
 		deleteIndex(b, []byte(prefix), firsts)
 	}
 	if err := dropGaps(r.store.db, b, r.floor); err != nil {
+		return err
+	}
+	if err := r.takeVolume(); err != nil {
 		return err
 	}
 	return b.Set(metaKey(metaFloor), appendPosition(nil, r.floor), nil)

@@ -38,6 +38,8 @@ const (
 	// still being looked for, and metaPreparing up to where it was found.
 	metaPrepared  = "prepared"
 	metaPreparing = "preparing"
+	// metaMeasured is up to where tallies have what Workspaces take.
+	metaMeasured = "measured"
 )
 
 // The parts of a data folder.
@@ -194,6 +196,7 @@ type Store struct {
 	// removals counts what has removed frames or given marks to a list that may go, and overtaken the erasures that were made
 	// again for it.
 	removals, overtaken atomic.Uint64
+	volumes             volumes
 }
 
 var (
@@ -203,6 +206,7 @@ var (
 	_ storage.Checker  = (*Store)(nil)
 	_ storage.Walker   = (*Store)(nil)
 	_ storage.Eraser   = (*Store)(nil)
+	_ storage.Sizer    = (*Store)(nil)
 )
 
 // Open opens the data folder dir, and makes it if nothing of a store is in it. It fails with a
@@ -238,6 +242,7 @@ func newStore(dir string, o Options, lock io.Closer) *Store {
 	s.queue.init(o.QueueBytes)
 	s.topics.init()
 	s.counts.init(o.markEvery, o.markLag)
+	s.volumes.init()
 	return s
 }
 
@@ -393,6 +398,9 @@ func (s *Store) recover() error {
 	if err := s.upgrade(); err != nil {
 		return fmt.Errorf("upgrading the database: %w", err)
 	}
+	if err := s.recoverVolumes(); err != nil {
+		return fmt.Errorf("adding up what workspaces take: %w", err)
+	}
 	if err := s.recoverPrepared(); err != nil {
 		return err
 	}
@@ -483,9 +491,12 @@ func (s *Store) upgrade() error {
 	}
 	b := s.db.NewBatch()
 	defer b.Close()
-	_ = b.Set(metaKey(metaChunks), appendPosition(nil, s.chunked), nil) // fails only on an indexed batch
+	_ = b.Set(metaKey(metaChunks), appendPosition(nil, s.chunked), nil)  // fails only on an indexed batch
+	_ = b.Set(metaKey(metaMeasured), appendPosition(nil, s.next-1), nil) // as above
 	if s.stored != 0 {
-		_ = b.Set(metaKey(metaPrepared), appendPosition(nil, s.next), nil) // as above
+		if err := s.recount(b); err != nil {
+			return err
+		}
 	}
 	_ = b.Set(metaKey(metaFormat), binary.BigEndian.AppendUint32(nil, formatVersion), nil)
 	return b.Commit(pebble.Sync)

@@ -741,8 +741,25 @@ func (m *machine) Blob(t *rapid.T) {
 	})
 }
 
+// Call tells of a call whose answer is a blob, or of one that is not there.
+func (m *machine) Call(t *rapid.T) {
+	h := storage.Hash{1}
+	if rapid.Bool().Draw(t, "with content") {
+		content := fmt.Sprintf("answer %0*d", rapid.IntRange(1, 2000).Draw(t, "bytes"), m.created)
+		for _, s := range []storage.Store{m.store, m.model} {
+			var err error
+			if h, _, err = s.Blobs().Put(ctx, strings.NewReader(content), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	task := m.task(t)
+	m.append(t, m.frame(t, m.session(t), task, call(task, m.later(), h)))
+}
+
 // Check runs after every action.
 func (m *machine) Check(t *rapid.T) {
+	m.sizes(m.model)
 	m.both(t, "Watermark", func(s storage.Store) answer { return answered(nil, s.Watermark()) })
 	m.both(t, "Active", func(s storage.Store) answer {
 		var all []string

@@ -25,6 +25,11 @@ type Engine interface {
 	Crash() error
 }
 
+// Weigher is an engine that says what a frame takes, its content left out ([storage.Sizer]).
+type Weigher interface {
+	Weigh(f *storage.Frame) int64
+}
+
 // Run tests engines against the contract. fresh returns an engine that holds nothing.
 func Run(t *testing.T, fresh func() Engine) {
 	for _, part := range []struct {
@@ -41,6 +46,7 @@ func Run(t *testing.T, fresh func() Engine) {
 		{"Words", wordTests()},
 		{"Blobs", blobTests()},
 		{"Retention", retentionTests()},
+		{"Sizes", sizeTests()},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			for _, c := range part.tests {

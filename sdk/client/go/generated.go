@@ -4390,6 +4390,8 @@ type Workspace struct {
 	TenantID       *string `json:"tenant_id,omitzero"`
 	// When it last changed.
 	UpdatedAt time.Time `json:"updated_at"`
+	// How much room its events take in the log, with the content that is theirs. It is there when one Workspace is read, once it is known.
+	UsedBytes *int64 `json:"used_bytes,omitzero"`
 }
 
 // WorkspaceList: Part of a list of Workspace resources.
@@ -4400,10 +4402,12 @@ type WorkspaceList struct {
 	Page   PageInfo `json:"page"`
 }
 
-// WorkspaceRetention: How long things of a Workspace are kept, in days. 0 is for ever; what is not stated is as the node has it.
+// WorkspaceRetention: How long things of a Workspace are kept, in days, and how much room they may take. 0 days is for ever; what is not stated is as the node has it.
 type WorkspaceRetention struct {
 	// Of an Artifact that belongs to no Task.
 	ArtifactDays *float64 `json:"artifact_days,omitzero"`
+	// How much room the Workspace may take: beyond it its oldest Tasks that have ended go, whatever their age.
+	MaxBytes *int64 `json:"max_bytes,omitzero"`
 	// From the closing of a Session on, with its Messages and Tasks.
 	SessionDays *float64 `json:"session_days,omitzero"`
 	// From the end of a Task on, with all that belongs to it.

@@ -29,6 +29,7 @@ type retention struct {
 	*Node
 	part      int  // of the blobs, to be looked at next
 	reclaimed bool // nothing was erased since the files have given back what was
+	limiter   *deletion.Limiter
 }
 
 // retain works until ctx ends.
@@ -36,7 +37,7 @@ func (n *Node) retain(ctx context.Context) {
 	if _, ok := n.store.(storage.Eraser); !ok {
 		return // and what the configuration asks for beyond that was refused at the start
 	}
-	r := &retention{Node: n, reclaimed: true}
+	r := &retention{Node: n, reclaimed: true, limiter: n.engine.NewLimiter()}
 	n.engine.OnRemoved(r.count)
 	c := n.options.Config.Retention
 	age, room, files := time.NewTicker(c.Interval), time.NewTicker(sizeInterval), time.NewTicker(reclaimInterval)
@@ -56,6 +57,7 @@ func (n *Node) retain(ctx context.Context) {
 			r.expire(ctx)
 			r.erase(ctx)
 		case <-room.C:
+			r.shrinkWorkspaces(ctx)
 			r.shrink(ctx)
 		case <-files.C:
 			r.sweep(ctx, -1) // what was too young before
@@ -128,6 +130,16 @@ func (r *retention) shrink(ctx context.Context) {
 	r.tell(removed, "there was too much")
 	r.sweep(ctx, -1)
 	r.reclaim(ctx)
+}
+
+// shrinkWorkspaces erases the oldest Tasks of Workspaces that take more room than they may.
+func (r *retention) shrinkWorkspaces(ctx context.Context) {
+	removed, err := r.limiter.Shrink(ctx)
+	r.failed(ctx, "removing what is too much in a workspace", err)
+	r.tell(removed, "a workspace had too much")
+	if removed.Total() > 0 {
+		r.sweep(ctx, -1)
+	}
 }
 
 // sweep removes superfluous blobs, those of a part or, with -1, only those of what was just erased.

@@ -4278,6 +4278,8 @@ class Workspace(TypedDict):
     tenant_id: NotRequired[Union[str, None]]
     #: When it last changed.
     updated_at: str
+    #: How much room its events take in the log, with the content that is theirs. It is there when one Workspace is read, once it is known.
+    used_bytes: NotRequired[int]
 
 
 class WorkspaceList(TypedDict):
@@ -4288,9 +4290,11 @@ class WorkspaceList(TypedDict):
 
 
 class WorkspaceRetention(TypedDict):
-    """How long things of a Workspace are kept, in days. 0 is for ever; what is not stated is as the node has it."""
+    """How long things of a Workspace are kept, in days, and how much room they may take. 0 days is for ever; what is not stated is as the node has it."""
     #: Of an Artifact that belongs to no Task.
     artifact_days: NotRequired[float]
+    #: How much room the Workspace may take: beyond it its oldest Tasks that have ended go, whatever their age.
+    max_bytes: NotRequired[int]
     #: From the closing of a Session on, with its Messages and Tasks.
     session_days: NotRequired[float]
     #: From the end of a Task on, with all that belongs to it.

@@ -4274,6 +4274,8 @@ export interface Workspace {
   tenant_id?: string | null;
   /** When it last changed. */
   updated_at: string;
+  /** How much room its events take in the log, with the content that is theirs. It is there when one Workspace is read, once it is known. */
+  used_bytes?: number;
 }
 
 /** Part of a list of Workspace resources. */
@@ -4283,10 +4285,12 @@ export interface WorkspaceList {
   page: PageInfo;
 }
 
-/** How long things of a Workspace are kept, in days. 0 is for ever; what is not stated is as the node has it. */
+/** How long things of a Workspace are kept, in days, and how much room they may take. 0 days is for ever; what is not stated is as the node has it. */
 export interface WorkspaceRetention {
   /** Of an Artifact that belongs to no Task. */
   artifact_days?: number;
+  /** How much room the Workspace may take: beyond it its oldest Tasks that have ended go, whatever their age. */
+  max_bytes?: number;
   /** From the closing of a Session on, with its Messages and Tasks. */
   session_days?: number;
   /** From the end of a Task on, with all that belongs to it. */
