@@ -72,13 +72,9 @@ func (s *Session) While(check func(*abi.Session) error, hand func() error) error
 	return hand()
 }
 
-// Append hands over a batch as [Session.While] does. A Session that was made for one Task is erased with it, and
-// nobody changes it before: so the batch expects that it is there. All others are deleted first, which check sees.
+// Append hands over a batch as [Session.While] does.
 func (s *Session) Append(l *Ledger, b *storage.Batch, check func(*abi.Session) error) (commit storage.Commit, err error) {
 	err = s.While(check, func() error {
-		if s.state.OnlyTaskID != "" {
-			b.Expect = Owned(&storage.Frame{SessionID: s.key.ID}, b.Expect)
-		}
 		commit = l.Append(b)
 		return nil
 	})
