@@ -78,6 +78,9 @@ func (k *Keeper) each(ctx context.Context, t storage.Tenant, o abi.Object, in st
 			}
 		}
 		more = next
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -210,6 +213,9 @@ func (p *place) flush(ctx context.Context) error {
 	began := time.Now()
 	err := p.eraseAll(ctx, b.tasks, b.records)
 	pause(ctx, b.took+min(time.Since(began), maxOwn))
+	if err == nil {
+		err = ctx.Err()
+	}
 	return err
 }
 
