@@ -48,22 +48,12 @@ func (k *Keeper) RegisterArtifact(ctx context.Context, c *desk.Caller, r *desk.R
 			Tenant: c.Tenant, Time: a.CreatedAt, WorkspaceID: a.WorkspaceID, SessionID: a.SessionID,
 			TaskID: a.TaskID, Actor: c.Actor, Records: encoded,
 		}, idem, desk.StatusCreated, 0)
-		b.Expect = append(b.Expect, owners(a)...)
+		b.Expect = ledger.Owned(&b.Frame, b.Expect)
 		if _, err := k.parts.Ledger.Append(b).Wait(context.Background()); err != nil {
 			return desk.Doc{}, k.parts.Ledger.Failed("writing to the log", err)
 		}
 		return desk.Doc{ID: a.ID, JSON: encoded[0].State}, nil
 	})
-}
-
-// owners expects that what an Artifact belongs to is there: it may be deleted at this moment.
-func owners(a *abi.Artifact) (all []storage.Expectation) {
-	for _, r := range []abi.ResourcePointer{{Object: abi.ObjectSession, ID: a.SessionID}, {Object: abi.ObjectTask, ID: a.TaskID}} {
-		if r.ID != "" {
-			all = append(all, storage.Expectation{Kind: storage.ExpectStated, Resource: r})
-		}
-	}
-	return all
 }
 
 // artifactRetry judges equivalence on what was asked for and the content's hash:

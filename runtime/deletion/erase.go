@@ -166,6 +166,9 @@ func (k *Keeper) eraseSession(ctx context.Context, t storage.Tenant, id string) 
 			if err != nil {
 				needed = err
 			}
+			if err != nil && ended { // it may have run when the Session was deleted
+				k.parts.Desk.Hide(t, list[i].ID)
+			}
 			pause(ctx, time.Since(began))
 		}
 		more = next
@@ -230,8 +233,13 @@ func (k *Keeper) write(t storage.Tenant, workspace string, records ...ledger.Rec
 	if err != nil {
 		return err
 	}
-	_, err = commit.Wait(context.Background())
-	return err
+	if _, err = commit.Wait(context.Background()); err != nil {
+		return err
+	}
+	for i := range records {
+		k.parts.Desk.Erased(t, records[i].ID)
+	}
+	return nil
 }
 
 // handOver hands over a batch that erases. What that takes is finding what goes.

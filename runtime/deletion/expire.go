@@ -80,6 +80,9 @@ func (k *Keeper) each(ctx context.Context, t storage.Tenant, o abi.Object, in st
 			}
 		}
 		more = next
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -217,6 +220,9 @@ func (p *place) flush(ctx context.Context) error {
 	p.took = b.took
 	err := p.eraseAll(ctx, b.tasks, b.records)
 	pause(ctx, p.took)
+	if err == nil {
+		err = ctx.Err()
+	}
 	return err
 }
 

@@ -109,7 +109,11 @@ func (k *Keeper) delete(ctx context.Context, c *desk.Caller, r *desk.Retry, abou
 				return desk.Doc{}, err
 			}
 			f.Tenant, f.Actor = c.Tenant, c.Actor
-			return k.parts.Desk.CommitNext(ctx, f, idem, desk.StatusNoContent, rec)
+			doc, err := k.parts.Desk.CommitNext(ctx, f, idem, desk.StatusNoContent, rec)
+			if err == nil {
+				err = k.hide(context.WithoutCancel(ctx), c.Tenant, about)
+			}
+			return doc, err
 		})
 	})
 	if err == nil {
@@ -131,6 +135,9 @@ func (k *Keeper) DeleteSession(ctx context.Context, c *desk.Caller, r *desk.Retr
 		return desk.Doc{}, err
 	}
 	doc, err := k.parts.DropSession(ctx, c, r, id)
+	if err == nil && !doc.Replayed {
+		err = k.hide(context.WithoutCancel(ctx), c.Tenant, abi.ResourcePointer{Object: abi.ObjectSession, ID: id})
+	}
 	if err == nil {
 		k.rouse()
 	}

@@ -2,9 +2,11 @@ package deletion
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -64,20 +66,30 @@ func (k *Keeper) heads(ctx context.Context) (all []*head, err error) {
 	return all, err
 }
 
-// fill reads the next Tasks, once none are left of those that were read.
+// fill reads the next Tasks that may go, once none are left of those that were read. One that has to stay would make its Workspace
+// the one with the oldest for ever.
 func (h *head) fill(ctx context.Context) (err error) {
-	if len(h.list) > 0 || !h.more {
-		return nil
+	for len(h.list) == 0 && h.more && ctx.Err() == nil {
+		h.list, h.more, err = h.k.parts.Store.List(ctx, h.tenant, abi.ObjectTask, storage.Scope{Object: abi.ObjectWorkspace, ID: h.about.ID}, h.page)
+		if err != nil {
+			return h.k.parts.Ledger.Failed("listing what may go", err)
+		}
+		if n := len(h.list); n > 0 {
+			h.page.After = h.list[n-1].ID
+		}
+		h.list = slices.DeleteFunc(h.list, h.stays)
 	}
-	h.list, h.more, err = h.k.parts.Store.List(ctx, h.tenant, abi.ObjectTask, storage.Scope{Object: abi.ObjectWorkspace, ID: h.about.ID}, h.page)
-	if err != nil {
-		return h.k.parts.Ledger.Failed("listing what may go", err)
-	}
-	if n := len(h.list); n > 0 {
-		h.page.After = h.list[n-1].ID
-	}
-	return nil
+	return ctx.Err()
 }
+
+// stays reports whether a Task is to stay, or cannot be read.
+func (h *head) stays(res storage.Resource) bool {
+	var t abi.Task
+	return res.Err != nil || ledger.Decode(res.State, &t) != nil || !h.expired(&t, h.before())
+}
+
+// before is until when a Task must have ended.
+func (h *head) before() time.Time { return h.k.parts.Now().Add(-settling) }
 
 // oldest returns the one whose next Task is the oldest, nil for none.
 func oldest(heads []*head) (first *head) {
@@ -93,10 +105,7 @@ func oldest(heads []*head) (first *head) {
 func (h *head) erase(ctx context.Context) (int, error) {
 	before := h.removed.Tasks
 	for _, res := range h.list {
-		if res.Err != nil {
-			continue
-		}
-		if err := h.task(ctx, res, h.k.parts.Now().Add(-settling)); err != nil {
+		if err := h.task(ctx, res, h.before()); err != nil {
 			return 0, err
 		}
 	}

@@ -34,6 +34,15 @@ func (d *Desk) Commit(c *Caller, session, workspace string, idem *storage.Idempo
 	return doc, nil
 }
 
+// CommitLasting is [Desk.Commit] for what outlives its Session: once that is erased, the records are the Workspace's.
+func (d *Desk) CommitLasting(c *Caller, session, workspace string, idem *storage.Idempotency, status int, records ...ledger.Record) (Doc, error) {
+	doc, err := d.Commit(c, session, workspace, idem, status, records...)
+	if session == "" || !ledger.IsNotFound(err) {
+		return doc, err
+	}
+	return d.Commit(c, "", workspace, idem, status, records...)
+}
+
 // Append is [Desk.Commit] without waiting for the disk.
 func (d *Desk) Append(c *Caller, session, workspace string, idem *storage.Idempotency, status int, records ...ledger.Record) (Doc, storage.Commit, error) {
 	f := storage.Frame{Tenant: c.Tenant, WorkspaceID: workspace, SessionID: session, Actor: c.Actor}

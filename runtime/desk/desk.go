@@ -24,11 +24,12 @@ type Parts struct {
 
 // Desk serves callers. It is safe for concurrent use.
 type Desk struct {
-	store  storage.Store // for reading: what is written goes through the ledger
-	ledger *ledger.Ledger
-	now    func() time.Time
-	turns  *turns.Turns
-	places places
+	store     storage.Store // for reading: what is written goes through the ledger
+	ledger    *ledger.Ledger
+	now       func() time.Time
+	turns     *turns.Turns
+	places    places
+	deletions deletions
 }
 
 // New returns a desk over what a ledger writes to. turns are the places of long work; nil

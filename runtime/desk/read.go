@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"runtime"
 	"slices"
 	"time"
@@ -63,7 +64,7 @@ func (d *Desk) Get(ctx context.Context, c *Caller, o abi.Object, id string) (Doc
 // sees reports whether a caller may see a resource. One that names no Workspace of
 // its own is seen like the Task or Session that it belongs to.
 func (d *Desk) sees(ctx context.Context, c *Caller, o abi.Object, id string, state []byte) (bool, error) {
-	if o == abi.ObjectMemory && d.MemoryExpired(state) || deleted(o, state) {
+	if o == abi.ObjectMemory && d.MemoryExpired(state) || d.gone(c.Tenant, o, id, state) {
 		return false, nil
 	}
 	if len(c.Workspaces) == 0 {
@@ -509,7 +510,7 @@ func (d *Desk) Messages(ctx context.Context, c *Caller, sessionID string, p Page
 // Event returns one event that the caller may see.
 func (d *Desk) Event(ctx context.Context, c *Caller, p Position) (Event, error) {
 	ev, err := d.store.Event(ctx, c.Tenant, p)
-	if errors.Is(err, storage.ErrNotFound) || err == nil && ev.Frame.WorkspaceID != "" && !c.Sees(ev.Frame.WorkspaceID) {
+	if errors.Is(err, storage.ErrNotFound) || err == nil && (ev.Frame.WorkspaceID != "" && !c.Sees(ev.Frame.WorkspaceID) || d.goneEvent(&ev)) {
 		return Event{}, abi.NotFound(abi.ObjectEvent, p.String())
 	}
 	return ev, d.ledger.Failed("reading the event", err)
@@ -521,8 +522,14 @@ func (d *Desk) Events(ctx context.Context, c *Caller, f Filter, after Position, 
 	if err != nil {
 		return nil, false, err
 	}
-	events, more, err := d.store.Events(ctx, c.Tenant, scope, after, limit)
-	return events, more, d.ledger.Failed("reading events", err)
+	for {
+		events, more, err := d.store.Events(ctx, c.Tenant, scope, after, limit)
+		shown := d.shown(events, math.MaxUint64)
+		if err != nil || !more || len(shown) > 0 {
+			return shown, more, d.ledger.Failed("reading events", err)
+		}
+		after = events[len(events)-1].Position()
+	}
 }
 
 // Subscribe starts a live stream after a position. The caller closes it.
@@ -535,7 +542,7 @@ func (d *Desk) Subscribe(ctx context.Context, c *Caller, f Filter, after Positio
 	if err != nil {
 		return nil, d.ledger.Failed("subscribing", err)
 	}
-	return sub, nil
+	return &withoutDeleted{Subscription: sub, desk: d}, nil
 }
 
 // stream picks the narrowest stream that a filter names and checks that the
@@ -575,7 +582,7 @@ func Find[T any](ctx context.Context, d *Desk, c *Caller, o abi.Object, id strin
 	if err := ledger.Decode(res.State, &v); err != nil {
 		return v, res, ledger.Naming(o, id, err)
 	}
-	if !c.seesState(res.State) || deleted(o, res.State) {
+	if !c.seesState(res.State) || d.gone(c.Tenant, o, id, res.State) {
 		return v, res, abi.NotFound(o, id)
 	}
 	return v, res, nil

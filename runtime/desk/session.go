@@ -16,7 +16,7 @@ func (d *Desk) OpenSession(ctx context.Context, c *Caller, id string) (*ledger.S
 	if err != nil {
 		return nil, nil, err
 	}
-	if is := s.State(); !is.DeletedAt.IsZero() {
+	if is := s.State(); !is.DeletedAt.IsZero() || d.deletions.has(ledger.Key{Tenant: c.Tenant, ID: id}) {
 		release()
 		return nil, nil, abi.NotFound(abi.ObjectSession, id)
 	}

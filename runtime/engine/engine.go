@@ -430,7 +430,7 @@ func (e *Engine) Start(ctx context.Context) error {
 	if err := e.recover(ctx); err != nil {
 		return err
 	}
-	return cmp.Or(e.workers.Start(ctx), e.Intake.Start(ctx))
+	return cmp.Or(e.HideDeleted(ctx), e.workers.Start(ctx), e.Intake.Start(ctx))
 }
 
 var errDrained = errors.New("the node is draining")

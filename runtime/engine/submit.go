@@ -176,7 +176,7 @@ func (e *Engine) offer(ctx context.Context, t *task, input *abi.Message, actor s
 	}
 	doc, b, err := e.acceptance(t, input, actor, idem)
 	if source := t.about.Source(); err == nil && source != "" { // it may be deleted at this moment
-		b.Expect = append(b.Expect, storage.Expectation{Kind: storage.ExpectStated, Resource: abi.ResourcePointer{Object: abi.ObjectTask, ID: source}})
+		b.Expect = append(b.Expect, ledger.Stated(abi.ObjectTask, source))
 	}
 	var commit storage.Commit
 	if err == nil && with != nil {

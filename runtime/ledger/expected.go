@@ -14,12 +14,16 @@ const maxTries = 16
 
 // Expected returns what the writer of records relies on: that each resource is at the sequence
 // before the one that the record has, that one with the sequence 0 is new, that nothing has
-// stated what the writer has read, and that deliveries are new.
+// stated what the writer has read, that deliveries are new, and that a Session whose Messages are
+// copied is there.
 func Expected(records ...Record) (all []storage.Expectation) {
 	for i := range records {
 		r := &records[i]
 		if !r.Unseen.IsZero() {
 			all = append(all, storage.Expectation{Kind: storage.ExpectUnseen, Delivery: r.Intake.Delivery, Time: r.Unseen})
+		}
+		if r.Transcript.Kind == storage.TranscriptCopy {
+			all = append(all, Stated(abi.ObjectSession, r.Transcript.From))
 		}
 		// A delivery has no sequence of its own, and nothing comes after an erasure. A Message has an id that was just made up, and
 		// nobody changes it.
@@ -32,6 +36,23 @@ func Expected(records ...Record) (all []storage.Expectation) {
 		}
 		if r.Read != 0 {
 			all = append(all, storage.Expectation{Kind: storage.ExpectLease, Resource: about, Position: r.Read})
+		}
+	}
+	return all
+}
+
+// Stated expects that a resource is there: it may be erased at this moment.
+func Stated(o abi.Object, id string) storage.Expectation {
+	return storage.Expectation{Kind: storage.ExpectStated, Resource: abi.ResourcePointer{Object: o, ID: id}}
+}
+
+// Owned adds to what a batch expects that the Session and the Task of its frame are there: what is written into one that was
+// erased would stay for ever. It is for writers that are no run of that Task: what runs is not erased.
+func Owned(f *storage.Frame, all []storage.Expectation) []storage.Expectation {
+	for _, o := range []abi.Object{abi.ObjectSession, abi.ObjectTask} {
+		about := abi.ResourcePointer{Object: o, ID: f.Owner(o)}
+		if about.ID != "" && !slices.ContainsFunc(all, func(e storage.Expectation) bool { return e.Resource == about }) {
+			all = append(all, Stated(o, about.ID))
 		}
 	}
 	return all

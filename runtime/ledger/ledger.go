@@ -47,7 +47,8 @@ func (l *Ledger) Append(b *storage.Batch) storage.Commit { return l.store.Append
 
 // HandOver hands over the records of one frame; f lacks its time and the records. If idem is
 // not nil, the answer to the write is the state of the first record, with that status. The
-// batch takes effect only if all that is [Expected] of the records holds.
+// batch takes effect only if all that is [Expected] of the records holds, and, unless it is a running
+// Task's, the Session that it belongs to is there ([Owned]).
 func (l *Ledger) HandOver(f storage.Frame, idem *storage.Idempotency, status int, records ...Record) (state []byte, commit storage.Commit, err error) {
 	encoded, err := Encode(records...)
 	if err != nil {
@@ -56,6 +57,9 @@ func (l *Ledger) HandOver(f storage.Frame, idem *storage.Idempotency, status int
 	f.Time, f.Records = l.now(), encoded
 	b := Batch(f, idem, status, 0)
 	b.Expect = append(b.Expect, Expected(records...)...)
+	if f.TaskID == "" {
+		b.Expect = Owned(&b.Frame, b.Expect)
+	}
 	return encoded[0].State, l.Append(b), nil
 }
 

@@ -320,7 +320,7 @@ func (k *Keeper) RedactMemory(ctx context.Context, c *desk.Caller, r *desk.Retry
 			}
 			m.Content, m.RedactedAt = jsontext.Value("null"), abi.At(k.parts.Now())
 			m.UpdatedAt = m.RedactedAt
-			return k.parts.Desk.Commit(c, m.SessionID, m.WorkspaceID, idem, desk.StatusNoContent,
+			return k.parts.Desk.CommitLasting(c, m.SessionID, m.WorkspaceID, idem, desk.StatusNoContent,
 				ledger.Record{Kind: abi.EventMemoryRedacted, Object: abi.ObjectMemory, ID: id, Sequence: res.Sequence + 1, State: &m})
 		})
 	})

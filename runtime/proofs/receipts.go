@@ -51,7 +51,7 @@ func (k *Keeper) VerifyReceipt(ctx context.Context, c *desk.Caller, r *desk.Retr
 			if err != nil {
 				return desk.Doc{}, k.parts.Ledger.Failed("reading the receipt's events", err)
 			}
-			return k.parts.Desk.Commit(c, stored.SessionID, stored.WorkspaceID, idem, desk.StatusOK, ledger.Record{
+			return k.parts.Desk.CommitLasting(c, stored.SessionID, stored.WorkspaceID, idem, desk.StatusOK, ledger.Record{
 				Kind: kind, Object: abi.ObjectReceipt, ID: id, Sequence: seq + 1, State: jsontext.Value(res.State), Payload: &v,
 			})
 		})

@@ -68,10 +68,10 @@ func newNode(t *testing.T) *node {
 	n.Keeper = NewKeeper(Parts{Parts: common, Messages: sessions.NewKeeper(sessions.Parts{Parts: common}), Clients: nobody{}, Generations: 8,
 		Task: n.task, Live: n.live, Wake: n.wake, Pending: &n.pending, Ends: &n.ends, Turns: turns.New(1)})
 	for _, rec := range []ledger.Record{
-		{Kind: abi.EventWorkspaceCreated, Object: abi.ObjectWorkspace, ID: workspace, Created: true,
-			State: &abi.Workspace{Envelope: abi.NewEnvelope(abi.ObjectWorkspace, workspace, time.Now(), nil)}},
 		{Kind: abi.EventSessionCreated, Object: abi.ObjectSession, ID: session, Created: true,
 			State: &abi.Session{Envelope: abi.NewEnvelope(abi.ObjectSession, session, time.Now(), nil), WorkspaceID: workspace, State: abi.SessionActive}},
+		{Kind: abi.EventWorkspaceCreated, Object: abi.ObjectWorkspace, ID: workspace, Created: true,
+			State: &abi.Workspace{Envelope: abi.NewEnvelope(abi.ObjectWorkspace, workspace, time.Now(), nil)}},
 	} {
 		if _, err := common.Desk.Commit(n.root, session, workspace, nil, 0, rec); err != nil {
 			t.Fatal(err)

@@ -138,18 +138,20 @@ const page = 100
 
 // tellPending tells what is pending in a list, in order.
 func (k *Keeper) tellPending(ctx context.Context, list ledger.Key) error {
+	gone := map[string]bool{}
 	for {
 		events, more, err := k.parts.Store.Pending(ctx, list.Tenant, list.ID, 0, page)
 		if err != nil || len(events) == 0 {
 			return err
 		}
-		p := &pass{k: k, list: list, next: map[string]uint64{}}
+		p := &pass{k: k, list: list, next: map[string]uint64{}, gone: gone}
 		for _, ev := range events {
 			if err := p.take(ctx, ev); err != nil {
 				return err
 			}
 		}
-		if err := p.end(ctx); err != nil || !more {
+		again, err := p.end(ctx)
+		if err != nil || !more && !again {
 			return err
 		}
 	}
@@ -162,7 +164,14 @@ type pass struct {
 	next    map[string]uint64 // the sequence of the next event of a worker
 	frame   storage.Frame     // of the parent that is told now
 	records []ledger.Record
-	last    storage.Commit
+	gone    map[string]bool // the parents that are erased
+	handed  []handed
+}
+
+// handed is what a parent is told on its way to the disk.
+type handed struct {
+	parent string
+	commit storage.Commit
 }
 
 // take tells what a pending event says.
@@ -172,7 +181,7 @@ func (p *pass) take(ctx context.Context, ev storage.Event) error {
 	if err := ledger.Decode(ev.Record().State, &child); err != nil {
 		return fmt.Errorf("reading a child of a task: %w", err)
 	}
-	parent := p.k.parentOf(ctx, p.list.Tenant, &child)
+	parent := p.parentOf(ctx, &child)
 	if p.frame.TaskID != parent.ID {
 		if err := p.hand(); err != nil {
 			return err
@@ -190,6 +199,7 @@ func (p *pass) take(ctx context.Context, ev storage.Event) error {
 			return err
 		}
 		rec := record(as(about, step, &child, o, ev.Frame.Time), seq)
+		rec.Hint = p.frame.TaskID == child.ID
 		rec.Intake, settled = settled, storage.IntakeOp{}
 		p.records = append(p.records, rec)
 	}
@@ -223,25 +233,46 @@ func (p *pass) hand() error {
 		return err
 	}
 	p.frame.Time, p.records = p.k.parts.Now(), nil
-	p.last = p.k.parts.Ledger.Append(&storage.Batch{Frame: p.frame})
+	b := &storage.Batch{Frame: p.frame}
+	b.Expect = ledger.Owned(&b.Frame, nil)
+	p.handed = append(p.handed, handed{p.frame.TaskID, p.k.parts.Ledger.Append(b)})
 	return nil
 }
 
-// end hands over the rest, and waits until all is durable.
-func (p *pass) end(ctx context.Context) error {
-	if err := p.hand(); err != nil || p.last == nil {
-		return err
+// end hands over the rest, and waits until all is durable. It reports whether some of it is still to be told, as a parent was erased
+// meanwhile.
+func (p *pass) end(ctx context.Context) (again bool, err error) {
+	if err := p.hand(); err != nil {
+		return false, err
 	}
-	_, err := p.last.Wait(ctx)
-	return err
+	for _, h := range p.handed {
+		_, err := p.k.parts.Ledger.Durable(h.commit)
+		switch {
+		case ledger.IsNotFound(err):
+			p.gone[h.parent], again = true, true
+		case err != nil:
+			return false, err
+		}
+	}
+	return again, nil
 }
 
-// parentOf returns the Task that a child has as its parent: of one that cannot be read, what the child says of it.
-func (k *Keeper) parentOf(ctx context.Context, t storage.Tenant, child *abi.Task) *abi.Task {
-	if parent, err := k.parts.Task(ctx, t, child.ParentTaskID); err == nil {
-		return parent
+// parentOf returns the Task that a child has as its parent: of one that cannot be read, what the child says of it. When it is
+// erased, and what it is told would be left of it for ever, the child has the events itself, which end what is pending.
+func (p *pass) parentOf(ctx context.Context, child *abi.Task) *abi.Task {
+	parent, erased := p.k.parentOf(ctx, p.list.Tenant, child)
+	if erased || p.gone[child.ParentTaskID] {
+		return child
 	}
-	return &abi.Task{Envelope: abi.Envelope{ID: child.ParentTaskID}, WorkspaceID: child.WorkspaceID, SessionID: child.SessionID}
+	return parent
+}
+
+func (k *Keeper) parentOf(ctx context.Context, t storage.Tenant, child *abi.Task) (parent *abi.Task, erased bool) {
+	parent, err := k.parts.Task(ctx, t, child.ParentTaskID)
+	if err == nil {
+		return parent, false
+	}
+	return &abi.Task{Envelope: abi.Envelope{ID: child.ParentTaskID}, WorkspaceID: child.WorkspaceID, SessionID: child.SessionID}, ledger.IsNotFound(err)
 }
 
 // outcome returns the Outcome of a child that has completed; nil for none.
@@ -267,8 +298,11 @@ func (k *Keeper) tellTicks(ctx context.Context, ticks map[ledger.Key]*abi.Task) 
 		if err != nil || child.Status.Terminal() {
 			continue
 		}
-		parent := k.parentOf(ctx, key.Tenant, child)
-		p := &pass{k: k, list: key, next: map[string]uint64{}, frame: storage.Frame{Tenant: key.Tenant, WorkspaceID: parent.WorkspaceID,
+		parent, erased := k.parentOf(ctx, key.Tenant, child)
+		if erased {
+			continue
+		}
+		p := &pass{k: k, list: key, next: map[string]uint64{}, gone: map[string]bool{}, frame: storage.Frame{Tenant: key.Tenant, WorkspaceID: parent.WorkspaceID,
 			SessionID: parent.SessionID, TaskID: parent.ID, Actor: desk.HostActor}}
 		seq, err := p.sequence(ctx, key.ID)
 		if err != nil {
@@ -277,7 +311,7 @@ func (k *Keeper) tellTicks(ctx context.Context, ticks map[ledger.Key]*abi.Task) 
 		rec := record(as(k.about(ctx, key.Tenant, child, parent), abi.WorkerProgressed, child, nil, k.parts.Now()), seq)
 		rec.Hint = true
 		p.records = []ledger.Record{rec}
-		if err := p.end(ctx); err != nil {
+		if _, err := p.end(ctx); err != nil {
 			return errors.Join(errors.New("telling how far a child is"), err)
 		}
 	}

@@ -60,6 +60,9 @@ func (r *room) task(_ context.Context, _ storage.Tenant, id string) (*abi.Task, 
 	r.reads--
 	task := r.tasks[id]
 	if task == nil {
+		if _, err := r.Ledger.Find(context.Background(), roomtest.Tenant, abi.ObjectTask, id); err != nil {
+			return nil, err
+		}
 		return nil, errors.New("it is lost")
 	}
 	return new(*task), nil
@@ -269,6 +272,8 @@ func TestSteps(t *testing.T) {
 // Of what cannot be read of a child nothing is told, and the rest is.
 func TestLittleIsKnown(t *testing.T) {
 	r := newRoom(t)
+	r.parent("task_gone")
+	delete(r.tasks, "task_gone") // it cannot be read any more
 	c := r.child("task_c", "task_gone", func(c *abi.Task) {
 		c.PersonaID, c.Input = "persona_gone", jsontext.Value(`{"role":"user","parts":[{"type":"text","text":"Open"},{"type":"text","text":"hush","visibility":"internal"}]}`)
 	})
@@ -455,4 +460,47 @@ func TestParentsAreToldOfEachStep(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What a child does after its parent was erased is not told as the parent's, and does not stay pending: whether the
+// parent is gone when it is looked for or goes right after.
+func TestErasedParents(t *testing.T) {
+	for when, seen := range map[string]bool{"before": false, "meanwhile": true} {
+		t.Run(when, func(t *testing.T) {
+			r := newRoom(t)
+			p, other := r.parent("task_p"), r.parent("task_other")
+			c, beside := r.child("task_c", p.ID, nil), r.child("task_b", other.ID, nil)
+			r.settle()
+			p.Status = abi.TaskCompleted
+			r.state(abi.EventTaskCompleted, p)
+			if _, _, err := r.Ledger.Commit(storage.Frame{Tenant: roomtest.Tenant, WorkspaceID: roomtest.Workspace}, nil, 0, ledger.Record{
+				Kind: abi.EventTaskErased, Object: abi.ObjectTask, ID: p.ID, Erase: &storage.Erasure{Session: roomtest.Session}}); err != nil {
+				t.Fatal(err)
+			}
+			if !seen {
+				delete(r.tasks, p.ID)
+			}
+			r.Tick(roomtest.Tenant, c)
+			r.settle()
+			r.waits(c, "input")
+			r.goesOn(c)
+			r.ends(c, "completed")
+			r.ends(beside, "completed")
+			r.settle()
+			if got := r.lives(p.ID); len(got) > 0 {
+				t.Errorf("who is gone is told %q", got)
+			}
+			if got := r.lives(other.ID); !slices.Equal(got, []string{"task_b Spawned", "task_b Completed"}) {
+				t.Errorf("the other is told %q", got)
+			}
+			if err := r.Store.Backlogs(t.Context(), func(_ storage.Tenant, list string, pending int, _ []byte) error {
+				if pending > 0 {
+					t.Errorf("%d are left in %s", pending, list)
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
 }
