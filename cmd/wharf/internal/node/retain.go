@@ -29,7 +29,9 @@ type retention struct {
 	*Node
 	part      int  // of the blobs, to be looked at next
 	reclaimed bool // nothing was erased since the files have given back what was
-	limiter   *deletion.Limiter
+	// full is until when the store is not looked at again that takes too much and has nothing that may go; zero for one that has.
+	full    time.Time
+	limiter *deletion.Limiter
 }
 
 // retain works until ctx ends.
@@ -117,11 +119,19 @@ func (r *retention) erase(ctx context.Context) {
 }
 
 // shrink erases the oldest Tasks while the store takes too much room. What is erased is given back at once, so that the next
-// look sees it.
+// look sees it. Where nothing may go, all of them were looked at: that is done again after a hundred times as long.
 func (r *retention) shrink(ctx context.Context) {
 	limit := r.options.Config.Retention.Size
 	store, ok := r.store.(sized)
-	if limit == 0 || !ok || store.Used() <= limit {
+	if limit == 0 || !ok {
+		return
+	}
+	if store.Used() <= limit {
+		r.full = time.Time{}
+		return
+	}
+	began := time.Now()
+	if began.Before(r.full) {
 		return
 	}
 	const spare = 50 // one of so many parts more, so that not every moment has too much again
@@ -130,6 +140,18 @@ func (r *retention) shrink(ctx context.Context) {
 	r.tell(removed, "there was too much")
 	r.sweep(ctx, -1)
 	r.reclaim(ctx)
+	if err == nil && removed.Total() == 0 && store.Used() > limit {
+		r.keeps(limit, store.Used(), time.Since(began))
+	}
+}
+
+// keeps notes that the store takes more room than it may and has nothing that may go, and says so the first time.
+func (r *retention) keeps(limit, used int64, took time.Duration) {
+	if r.full.IsZero() {
+		r.log.Warn("the data folder takes more than retention.size, and nothing that has ended may go: what is left runs or waits, has ended within the last minute, is held, or is the source of something",
+			"limit", limit, "bytes", used)
+	}
+	r.full = time.Now().Add(100 * took)
 }
 
 // shrinkWorkspaces erases the oldest Tasks of Workspaces that take more room than they may.
