@@ -150,7 +150,7 @@ func TestFoldersOfEveryFormat(t *testing.T) {
 }
 
 // serveFolder starts a node on a folder that has run with the plugin "calls".
-func serveFolder(t *testing.T, data string) *process {
+func serveFolder(t *testing.T, data string, args ...string) *process {
 	t.Helper()
 	plugins, err := pluginFolder()
 	if err != nil {
@@ -162,6 +162,7 @@ func serveFolder(t *testing.T, data string) *process {
 	}
 	cmd := exec.Command(program, "serve", "--listen", "127.0.0.1:0", "--data", data, "--log-format", "json",
 		"--set", "plugins.dir="+plugins+","+pluginCacheSet())
+	cmd.Args = append(cmd.Args, args...)
 	cmd.Env = append(os.Environ(), "WHARF_API_KEY="+testKey)
 	p, err := startProcess(cmd, filepath.Join(t.TempDir(), "stdout"))
 	if err != nil {

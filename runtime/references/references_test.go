@@ -8,6 +8,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/internal/roomtest"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/references"
 	"github.com/wharf-dev/wharf/storage/memory"
 )
@@ -51,7 +52,8 @@ func TestReferencesAreTakenByTheLetter(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		_, err = h.Desk.Commit(h.Root(), s.ID, workspace, nil, 0, records...)
+		made := ledger.Record{Kind: abi.EventSessionCreated, Object: abi.ObjectSession, ID: s.ID, Created: true, State: s}
+		_, err = h.Desk.Commit(h.Root(), s.ID, workspace, nil, 0, append([]ledger.Record{made}, records...)...)
 		return err
 	}
 	all := []abi.OutsideRef{{Kind: "ab", Ref: "c"}, {Kind: "a", Ref: "bc"}, {Kind: "ab", Ref: "C"}, {Kind: "ab", Ref: "c "}, {Kind: "ab", Ref: "é"}, {Kind: "ab", Ref: "e\u0301"}}
