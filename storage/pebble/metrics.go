@@ -21,6 +21,7 @@ type Metrics struct {
 	WALBytes        uint64 // in the log files that are needed for recovery
 	WALBytesWritten uint64
 	DiskBytes       uint64 // of the database, blobs left out
+	PassingBytes    uint64 // of DiskBytes: in tables that are merged into others, or about to be removed
 	MemtableBytes   uint64
 	CacheBytes      int64
 	Compactions     int64
@@ -69,6 +70,7 @@ func (s *Store) databaseMetrics(m *Metrics) {
 	m.WALBytes = p.WAL.Size
 	m.WALBytesWritten = p.WAL.BytesWritten
 	m.DiskBytes = p.DiskSpaceUsage()
+	m.PassingBytes = p.Table.Local.ObsoleteSize + p.Table.Local.ZombieSize + uint64(max(p.Compact.InProgressBytes, 0))
 	m.MemtableBytes = p.MemTable.Size
 	m.CacheBytes = p.BlockCache.Size
 	m.Compactions = p.Compact.Count

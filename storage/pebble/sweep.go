@@ -302,8 +302,9 @@ func (g *guardFS) removeOld(dir string, logs []string) error {
 	return nil
 }
 
-// Used returns how many bytes the store takes on the disk: its database, the log of that, and the blobs.
+// Used returns how many bytes the store takes on the disk: its database, the log of that, and the blobs. What will be gone in a
+// moment by itself is left out: who makes room for it would make too much.
 func (s *Store) Used() int64 {
 	m := s.Metrics()
-	return int64(m.DiskBytes) + s.blobs.sizes.bytes()
+	return int64(m.DiskBytes-min(m.PassingBytes, m.DiskBytes)) + s.blobs.sizes.bytes()
 }

@@ -53,10 +53,20 @@ func ReadStore(dir, scratch string, log *slog.Logger) (storage.Store, error) {
 
 func storeOptions(c config.Config, log *slog.Logger) pebble.Options {
 	return pebble.Options{
-		CacheBytes: c.Storage.Cache, MemtableBytes: uint64(c.Storage.Memtable), Logger: log,
+		CacheBytes: c.Storage.Cache, MemtableBytes: memtable(c), Logger: log,
 		IdempotencyDays: int(c.Retention.Idempotency/(24*time.Hour)) + 1,
 		DedupeDays:      int((c.Retention.Deliveries + 24*time.Hour - 1) / (24 * time.Hour)),
 	}
+}
+
+// memtable is how much the store collects in memory. It is on the disk twice for a while, so where room is limited it is a small part of that.
+func memtable(c config.Config) uint64 {
+	const least, share = 4 << 20, 100
+	size := c.Storage.Memtable
+	if c.Retention.Size > 0 {
+		size = min(size, max(c.Retention.Size/share, least))
+	}
+	return uint64(size)
 }
 
 // Explain gives an error of a damaged store a form that says what to do.
