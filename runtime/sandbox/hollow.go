@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
+	"sync"
 
 	"github.com/tetratelabs/wazero"
 
@@ -49,7 +50,9 @@ func (r *Runtime) build(ctx context.Context, wasm []byte) (code wazero.CompiledM
 	if err != nil {
 		return nil, nil, err
 	}
-	_ = r.code.Add(made.key, bytes.NewReader(made.code))
+	var keeping sync.WaitGroup
+	keeping.Go(func() { r.code.Keep(made.key, made.code) })
+	defer keeping.Wait()
 	defer r.code.Lend(made.key, made.code)()
 	code, err = r.compile(over(), hollow)
 	return code, hollow, err
@@ -94,8 +97,13 @@ func (c *machineCode) Get(key [sha256.Size]byte) (content io.ReadCloser, ok bool
 }
 
 // Add takes the code.
-func (c *machineCode) Add(_ [sha256.Size]byte, content io.Reader) (err error) {
-	c.code, err = io.ReadAll(content)
+func (c *machineCode) Add(_ [sha256.Size]byte, content io.Reader) error {
+	var b bytes.Buffer
+	if sized, ok := content.(interface{ Len() int }); ok {
+		b.Grow(sized.Len() + bytes.MinRead) // it is not moved while it is read
+	}
+	_, err := b.ReadFrom(content)
+	c.code = b.Bytes()
 	return err
 }
 

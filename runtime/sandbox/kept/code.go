@@ -75,13 +75,24 @@ func (c *Code) Get(key [sha256.Size]byte) (content io.ReadCloser, ok bool, err e
 // Add keeps the code of a key.
 func (c *Code) Add(key [sha256.Size]byte, content io.Reader) error {
 	code, err := io.ReadAll(content)
-	if err == nil {
-		err = c.files.write(c.name(key), code)
+	if err != nil {
+		c.notKept(err)
+		return nil
 	}
-	if err != nil { // it costs time at the next start, and nothing now
-		c.files.Log.Debug("a compiled plugin is not kept", "error", err.Error())
-	}
+	c.Keep(key, code)
 	return nil
+}
+
+// Keep does what Add does with code that was read already.
+func (c *Code) Keep(key [sha256.Size]byte, code []byte) {
+	if err := c.files.write(c.name(key), code); err != nil {
+		c.notKept(err)
+	}
+}
+
+// notKept tells of code that costs time at the next start, and nothing now.
+func (c *Code) notKept(err error) {
+	c.files.Log.Debug("a compiled plugin is not kept", "error", err.Error())
 }
 
 // Delete removes the code of a key.
