@@ -83,7 +83,7 @@ func digestOf(wasm []byte) string {
 
 // make makes the module of its bytes, and keeps what it has made for the next start.
 func (m *Module) make(ctx context.Context, wasm []byte) error {
-	rewritten, err := m.prepare(ctx, wasm)
+	keep, err := m.prepare(ctx, wasm)
 	if err != nil {
 		return err
 	}
@@ -94,15 +94,15 @@ func (m *Module) make(ctx context.Context, wasm []byte) error {
 		_ = m.code.Close(ctx)
 		return err
 	}
-	m.store(rewritten)
+	m.store(keep)
 	return nil
 }
 
-// prepare rewrites and compiles the module. The original is validated too, for what is
+// prepare rewrites and compiles the module, and returns what is to be kept of its bytes. The original is validated too, for what is
 // never reached is not rewritten, and so would not be looked at. The engine sees nothing
 // that rewriting has not bounded: its decoder takes a module's own word for how much
 // there is to come.
-func (m *Module) prepare(ctx context.Context, wasm []byte) ([]byte, error) {
+func (m *Module) prepare(ctx context.Context, wasm []byte) (keep []byte, err error) {
 	leave, err := m.runtime.alone(ctx)
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (m *Module) prepare(ctx context.Context, wasm []byte) ([]byte, error) {
 	}
 	valid := make(chan error, 1)
 	go func() { valid <- m.runtime.validate(wasm) }()
-	m.code, err = m.runtime.compile(ctx, rewritten.Wasm)
+	m.code, keep, err = m.runtime.build(ctx, rewritten.Wasm)
 	if bad := <-valid; bad != nil {
 		err = invalid("the module does not compile: %s", firstLine(bad.Error()))
 	}
@@ -131,7 +131,7 @@ func (m *Module) prepare(ctx context.Context, wasm []byte) ([]byte, error) {
 	if err != nil && m.code != nil {
 		_ = m.code.Close(ctx)
 	}
-	return rewritten.Wasm, err
+	return keep, err
 }
 
 // prepareExtism checks and compiles a plugin that was made with an Extism PDK.
@@ -231,14 +231,15 @@ func externName(kind byte) string {
 	return fmt.Sprintf("thing of kind %d", kind)
 }
 
-// compile hands a rewritten module to the engine.
+// compile hands a rewritten module, or a hollow one, to the engine.
 func (r *Runtime) compile(ctx context.Context, wasm []byte) (wazero.CompiledModule, error) {
 	return compileCached(ctx, func(ctx context.Context) (wazero.CompiledModule, error) { return r.engine.CompileModule(ctx, wasm) })
 }
 
-// compileCached compiles by way of an engine that uses the Runtime's cache.
+// compileCached compiles by way of an engine with a cache. With two workers or more it looks
+// at ctx before each function, and with one it does not.
 func compileCached[T any](ctx context.Context, once func(context.Context) (T, error)) (T, error) {
-	code, err := compileOnce(experimental.WithCompilationWorkers(ctx, runtime.GOMAXPROCS(0)), once)
+	code, err := compileOnce(experimental.WithCompilationWorkers(ctx, max(2, runtime.GOMAXPROCS(0))), once)
 	if err == nil {
 		return code, nil
 	}

@@ -9,8 +9,6 @@ import (
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
-
-	"github.com/wharf-dev/wharf/runtime/sandbox/kept"
 )
 
 // interpreterCeiling is how many functions can be under way at once in the engine's
@@ -32,10 +30,11 @@ var raiseInterpreterCeiling = sync.OnceFunc(func() {
 	debug.SetMaxStack(1 << 30)
 })
 
-// cacheOver returns a cache of the engine that keeps machine code in the given store. The
-// engine's own takes code from a folder as it finds it, and offers no way to look at it
-// first; what it asks of a store is an interface all the same, in a field of its cache.
-func cacheOver(store *kept.Code) (wazero.CompilationCache, error) {
+// cacheOver returns a cache of the engine that keeps machine code in the given store: its
+// methods are those of kept.Code. The engine's own takes code from a folder as it finds it,
+// and offers no way to look at it first; what it asks of a store is an interface all the
+// same, in a field of its cache.
+func cacheOver(store any) (wazero.CompilationCache, error) {
 	cache := wazero.NewCompilationCache()
 	at := reflect.ValueOf(cache).Elem().FieldByName("fileCache")
 	if !at.IsValid() || !reflect.TypeOf(store).AssignableTo(at.Type()) {

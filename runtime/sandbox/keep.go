@@ -35,14 +35,18 @@ type prepared struct {
 	Monotonic  int64 `json:"monotonic"`
 }
 
-func keptKey(digest string) kept.Key {
-	return kept.Key{Module: digest, Rewriter: rewrite.Version, Snapshot: preparation + " " + engineName + " " + traces}
+func (r *Runtime) keptKey(digest string) kept.Key {
+	how := preparation + " " + engineName + " " + traces
+	if r.hollow {
+		how += " hollow"
+	}
+	return kept.Key{Module: digest, Rewriter: rewrite.Version, Snapshot: how}
 }
 
 // Kept reports whether the module with the given digest, "sha256:" and hex, was compiled
 // before and is on disk, so that compiling it takes no more than reading that.
 func (r *Runtime) Kept(digest string) bool {
-	return r.kept != nil && r.kept.Has(keptKey(digest))
+	return r.kept != nil && r.kept.Has(r.keptKey(digest))
 }
 
 // ForeignCache returns the paths of the files in a CacheDir that a Runtime with that key
@@ -65,7 +69,7 @@ func (m *Module) restore(ctx context.Context) bool {
 	if m.runtime.kept == nil {
 		return false
 	}
-	e, err := m.runtime.kept.Load(keptKey(m.digest))
+	e, err := m.runtime.kept.Load(m.runtime.keptKey(m.digest))
 	if err != nil || e == nil {
 		return false
 	}
@@ -123,7 +127,7 @@ func (m *Module) store(wasm []byte) {
 		blank = m.data
 	}
 	if e.Meta = appendMeta(p, blank); e.Meta != nil {
-		_ = m.runtime.kept.Store(keptKey(m.digest), e)
+		_ = m.runtime.kept.Store(m.runtime.keptKey(m.digest), e)
 	}
 }
 

@@ -67,6 +67,8 @@ type Runtime struct {
 	engine wazero.Runtime
 	config wazero.RuntimeConfig                    // of engine
 	cache  wazero.CompilationCache                 // nil without CacheDir
+	code   *kept.Code                              // what the cache is over, nil without it
+	hollow bool                                    // modules are loaded without the bodies of their functions
 	offers map[string]map[string]rewrite.Signature // by module and name: what can be imported
 	// validator checks modules as they were written, and compiles none.
 	validator wazero.Runtime
@@ -104,6 +106,7 @@ func New(ctx context.Context, c Config) (*Runtime, error) {
 		config = config.WithCompilationCache(r.cache)
 	}
 	r.config, r.engine = config, wazero.NewRuntimeWithConfig(ctx, config)
+	r.hollow = r.hollows(ctx)
 	if err := r.offer(ctx); err != nil {
 		return nil, errors.Join(err, r.Close(ctx))
 	}
@@ -116,12 +119,13 @@ func (r *Runtime) openCache(c Config) error {
 	if err := removeUnsealed(c.CacheDir); err != nil {
 		return fmt.Errorf("removing compiled modules of an earlier version: %w", err)
 	}
-	code, err := kept.OpenCode(kept.Place{Dir: filepath.Join(c.CacheDir, codeFolder), Key: c.CacheKey, Limit: codeBytes, Log: c.Log},
+	var err error
+	r.code, err = kept.OpenCode(kept.Place{Dir: filepath.Join(c.CacheDir, codeFolder), Key: c.CacheKey, Limit: codeBytes, Log: c.Log},
 		engineName+" "+goruntime.GOOS+" "+goruntime.GOARCH)
 	if err != nil {
 		return err
 	}
-	if r.cache, err = cacheOver(code); err != nil {
+	if r.cache, err = cacheOver(r.code); err != nil {
 		return err
 	}
 	r.kept, err = kept.Open(kept.Place{Dir: filepath.Join(c.CacheDir, keptFolder), Key: c.CacheKey, Limit: keptBytes, Log: c.Log})

@@ -21,7 +21,7 @@ const (
 	goalGoInstance      = 45
 	goalGoInstanceP99   = 150
 	goalSmallInstance   = 2
-	goalBirth           = 150
+	goalBirth           = 120
 	goalHostCall        = 1.5
 	goalTimesFaster     = 70
 	instancesBeforehand = 50 // Runs that are not measured

@@ -14,7 +14,7 @@ const personaGo = "persona_golang"
 
 const (
 	goalGoTasks   = 0.7
-	goalFirstTask = 60 // ms
+	goalFirstTask = 50 // ms
 )
 
 // measureGoTasks measures Tasks of a plugin in Go beside those of one in C, and the first

@@ -11,12 +11,12 @@ import (
 type Key struct {
 	Module   string // the digest of the original
 	Rewriter string // the version of the rewriter
-	Snapshot string // the version of how modules are initialized, and of what Meta holds
+	Snapshot string // the version of how modules are initialized, and of what Wasm and Meta hold
 }
 
 // Entry is what was derived from a module.
 type Entry struct {
-	Wasm []byte // the rewritten module
+	Wasm []byte // what the engine is given: the rewritten module, or a hollow one
 	Meta []byte // what its user has to know besides
 	// Image is the memory of the initialized instance; nil when there is no snapshot.
 	Image   []byte

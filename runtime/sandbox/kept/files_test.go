@@ -188,3 +188,23 @@ func TestKeysOfFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestCodeIsLent holds that code in memory is found without a file until it is back, also where
+// two lend the same.
+func TestCodeIsLent(t *testing.T) {
+	c := openCode(t, Place{Dir: t.TempDir(), Key: NewKey(), Limit: 1 << 20})
+	first := c.Lend(codeKey, []byte("code"))
+	second := c.Lend(codeKey, []byte("code"))
+	for _, back := range []func(){first, second} {
+		if got := get(t, c, codeKey); string(got) != "code" {
+			t.Errorf("got %q while it is lent", got)
+		}
+		if got := get(t, c, [32]byte{9}); got != nil {
+			t.Errorf("got %q of another key", got)
+		}
+		back()
+	}
+	if got := get(t, c, codeKey); got != nil {
+		t.Errorf("got %q after it is back", got)
+	}
+}
