@@ -45,7 +45,7 @@ var operations = map[string]bool{
 	// Reading, and asking others.
 	"Agent": false, "AgentMemory": false, "Agents": false, "ArchiveOf": false, "BranchLineage": false, "CheckWebhook": false, "Controls": false,
 	"CustomTools": false, "DeadLetter": false, "DeadLetters": false, "DefaultWorkspaceOf": false, "Event": false, "Events": false,
-	"ExportAgent": false, "ExportTask": false, "FindEntry": false, "FindFiles": false, "Get": false, "GetConnector": false,
+	"ExportAgent": false, "ExportTask": false, "FindEntry": false, "FindFiles": false, "Get": false, "GetConnector": false, "GetWorkspace": false,
 	"GetToolServerPrompt": false, "Harness": false, "HarnessCalls": false, "HarnessRunning": false, "Harnesses": false, "Hook": false,
 	"Hooks": false, "List": false, "ListConnectors": false, "ListFiles": false, "ListKeys": false, "ListMemories": false, "ListSecrets": false,
 	"LiveClients": false, "MemorySnapshot": false, "Messages": false, "Models": false, "OpenArtifact": false, "OpenFile": false,
