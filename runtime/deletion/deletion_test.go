@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/deletion"
@@ -49,7 +50,8 @@ type room struct {
 	t     *testing.T
 	store *faulty
 	clock time.Time
-	live  map[string]bool // the Tasks that the engine has in hand
+	live  map[string]bool   // the Tasks that the engine has in hand
+	asked func(task string) // called when it is looked whether the engine has a Task in hand; nil for nothing
 	next  int
 }
 
@@ -119,6 +121,9 @@ func newRoom[S interface {
 func (r *room) furnish() {
 	r.Keeper = deletion.NewKeeper(deletion.Parts{Parts: r.Parts,
 		Live: func(k ledger.Key) (string, abi.TaskStatus, bool) {
+			if r.asked != nil {
+				r.asked(k.ID)
+			}
 			return roomtest.Workspace, abi.TaskWorking, r.live[k.ID]
 		},
 		DropSession: r.drop,
@@ -129,11 +134,16 @@ func (r *room) furnish() {
 }
 
 // drop deletes a Session as its keeper does.
-func (r *room) drop(ctx context.Context, c *desk.Caller, _ *desk.Retry, id string) (desk.Doc, error) {
+func (r *room) drop(ctx context.Context, c *desk.Caller, _ *desk.Retry, id string, admit func(*abi.Session) (func(), error)) (desk.Doc, error) {
 	s, res, err := desk.Find[abi.Session](ctx, r.Parts.Desk, c, abi.ObjectSession, id)
 	if err != nil {
 		return desk.Doc{}, err
 	}
+	release, err := admit(&s)
+	if err != nil {
+		return desk.Doc{}, err
+	}
+	defer release()
 	s.State, s.DeletedAt = abi.SessionClosed, abi.At(r.clock)
 	return r.Parts.Desk.Commit(c, id, s.WorkspaceID, nil, 0,
 		ledger.Record{Kind: abi.EventSessionDeleted, Object: abi.ObjectSession, ID: id, Sequence: res.Sequence + 1, State: &s},
@@ -198,6 +208,23 @@ func (r *room) artifact(workspace string, ago time.Duration) string {
 	id := abi.NewIDs(func() time.Time { return r.clock.Add(-ago) }, numbers(r.next)).New(abi.ObjectArtifact)
 	a := &abi.Artifact{Envelope: abi.NewEnvelope(abi.ObjectArtifact, id, r.clock.Add(-ago), nil), WorkspaceID: workspace}
 	r.State(r.t, workspace, "", abi.EventArtifactCreated, abi.ObjectArtifact, id, a)
+	return id
+}
+
+// artifactOf makes an Artifact of a Task.
+func (r *room) artifactOf(session, task string, ago time.Duration) string {
+	r.t.Helper()
+	r.next++
+	id := abi.NewIDs(func() time.Time { return r.clock.Add(-ago) }, numbers(r.next)).New(abi.ObjectArtifact)
+	a := &abi.Artifact{Envelope: abi.NewEnvelope(abi.ObjectArtifact, id, r.clock.Add(-ago), nil), WorkspaceID: roomtest.Workspace, SessionID: session, TaskID: task}
+	_, commit, err := r.Parts.Ledger.HandOver(storage.Frame{Tenant: roomtest.Tenant, WorkspaceID: roomtest.Workspace, SessionID: session, TaskID: task}, nil, 0,
+		ledger.Record{Kind: abi.EventArtifactCreated, Object: abi.ObjectArtifact, ID: id, Created: true, State: a})
+	if err == nil {
+		_, err = commit.Wait(context.Background())
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
 	return id
 }
 
@@ -333,6 +360,71 @@ func TestHoldsKeep(t *testing.T) {
 			if o != abi.ObjectWorkspace && r.there(o, id) {
 				t.Errorf("%s is left", id)
 			}
+		}
+	})
+}
+
+// What a Hold comes to be on while retention is at work stays, also when it is about to go: the Task itself, its Session, an
+// Artifact of it, all of the Workspace.
+func TestHoldInTheMiddle(t *testing.T) {
+	for _, held := range []string{"task", "session", "artifact", "workspace"} {
+		t.Run(held, func(t *testing.T) {
+			rooms(t, func(t *testing.T, r *room) {
+				session := r.session(roomtest.Workspace, "", -1)
+				var tasks []string
+				for range 10 {
+					tasks = append(tasks, r.task(roomtest.Workspace, session, 10*day))
+				}
+				artifact := r.artifactOf(session, tasks[4], 10*day)
+				on := map[string]string{"task": tasks[4], "session": session, "artifact": artifact, "workspace": roomtest.Workspace}[held]
+				place := func() (string, error) {
+					hold, err := r.PlaceHold(t.Context(), r.Root(), nil, abi.PlaceHoldRequest{ResourceID: on, Reason: "case 4711"})
+					return hold.ID, err
+				}
+				var hold string
+				r.asked = func(task string) {
+					if task != tasks[7] || hold != "" {
+						return // those before are in the batch
+					}
+					var err error
+					if hold, err = place(); err != nil {
+						t.Error(err)
+					}
+				}
+				got := r.expire(deletion.Limits{Tasks: day})
+				want, left := 9, tasks[4:5]
+				if held == "session" || held == "workspace" {
+					want, left = 0, tasks
+				}
+				if got.Tasks != want || !slices.Equal(r.left(tasks...), left) || !r.there(abi.ObjectArtifact, artifact) {
+					t.Errorf("%d are removed, %q are left", got.Tasks, r.left(tasks...))
+				}
+				if _, err := r.DeleteTask(t.Context(), r.Root(), nil, tasks[4]); err == nil {
+					t.Error("it is deleted by hand")
+				}
+				if _, err := r.ReleaseHold(t.Context(), r.Root(), nil, hold); err != nil {
+					t.Fatal(err)
+				}
+				if got := r.expire(deletion.Limits{Tasks: day}); got.Tasks != len(left) || len(r.left(tasks...)) > 0 {
+					t.Errorf("once it is released %d are removed", got.Tasks)
+				}
+				if _, err := place(); held != "session" && held != "workspace" && err == nil {
+					t.Error("what is gone is held")
+				}
+			})
+		})
+	}
+}
+
+// A Workspace that cannot be read keeps everything, and hinders no other one.
+func TestUnreadableWorkspace(t *testing.T) {
+	rooms(t, func(t *testing.T, r *room) {
+		r.NewWorkspace(t, "ws_other")
+		r.NewSession(t, "sess_other", "ws_other")
+		kept, goes := r.task(roomtest.Workspace, roomtest.Session, 10*day), r.task("ws_other", "sess_other", 10*day)
+		r.State(t, "", "", abi.EventWorkspaceUpdated, abi.ObjectWorkspace, roomtest.Workspace, jsontext.Value(`{"retention":7}`))
+		if got := r.expire(deletion.Limits{Tasks: day}); got.Tasks != 1 || !r.there(abi.ObjectTask, kept) || r.there(abi.ObjectTask, goes) {
+			t.Errorf("%+v are removed", got)
 		}
 	})
 }

@@ -57,7 +57,7 @@ func (k *Keeper) erase(ctx context.Context, t storage.Tenant, r abi.ResourcePoin
 	switch {
 	case err == nil:
 		return true, nil
-	case errors.Is(err, storage.ErrInUse), errors.Is(err, storage.ErrPreparing), ledger.IsNotFound(err): // it went with something else
+	case errors.Is(err, storage.ErrInUse), errors.Is(err, storage.ErrPreparing), errors.Is(err, storage.ErrTooLarge), ledger.IsNotFound(err): // later, or it went with something else
 		return false, nil
 	case errors.Is(err, storage.ErrDamaged), ledger.IsUnreadable(err): // it stays, and hinders nobody
 		k.parts.Log.Warn("what was deleted cannot be erased, for it is damaged", "resource", r.ID, "error", err)

@@ -93,6 +93,10 @@ func (k *Keeper) eachWorkspace(ctx context.Context, f func(*place) error) error 
 		t := storage.Tenant(about.Number)
 		err := k.each(ctx, t, abi.ObjectWorkspace, storage.Scope{}, time.Time{}, func(res storage.Resource) error {
 			in, err := k.place(ctx, about, res)
+			if ledger.IsUnreadable(err) { // all of it stays, and nothing else has to
+				k.parts.Log.Warn("nothing of a workspace is removed, for it or one of its holds cannot be read", "workspace", res.ID, "error", err)
+				return nil
+			}
 			if err != nil || in.held[in.about.ID] {
 				return err
 			}
@@ -120,21 +124,53 @@ type place struct {
 	tenant   storage.Tenant
 	tenantID string
 	about    abi.Workspace
-	held     map[string]bool // the resources that Holds are on
+	held     map[string]bool // the resources that Holds are on, and the Tasks of Artifacts that are
+	placed   uint64          // how many Holds had been placed when they were looked for
 	removed  Removed
 	batch    batch
 	took     time.Duration // of the time, the work on the batch
 }
 
 func (p *place) findHolds(ctx context.Context) error {
+	p.placed = p.k.placed.Load()
 	return p.k.each(ctx, p.tenant, abi.ObjectHold, storage.Scope{Object: abi.ObjectWorkspace, ID: p.about.ID}, time.Time{}, func(res storage.Resource) error {
 		var h abi.Hold
 		err := ledger.Decode(res.State, &h)
-		if err == nil && h.ReleasedAt.IsZero() {
-			p.held[h.Resource.ID] = true
+		if err != nil || !h.ReleasedAt.IsZero() {
+			return err
+		}
+		p.held[h.Resource.ID] = true
+		if h.Resource.Object != abi.ObjectArtifact {
+			return nil
+		}
+		a, err := read[abi.Artifact](ctx, p.k, p.tenant, abi.ObjectArtifact, h.Resource.ID)
+		if err == nil && a.TaskID != "" {
+			p.held[a.TaskID] = true // with which it would go
+		}
+		if ledger.IsNotFound(err) {
+			return nil
 		}
 		return err
 	})
+}
+
+// letGo takes out of a batch what a Hold has come to be on since they were looked for. The caller holds holding, shared.
+func (p *place) letGo(ctx context.Context, b *batch) error {
+	if p.k.placed.Load() == p.placed {
+		return nil
+	}
+	if err := p.findHolds(ctx); err != nil {
+		return err
+	}
+	kept := batch{took: b.took}
+	for i, id := range b.tasks {
+		if p.held[p.about.ID] || p.held[id] || p.held[b.sessions[i]] {
+			continue
+		}
+		kept.add(id, b.sessions[i], b.records[i], 0)
+	}
+	*b = kept
+	return nil
 }
 
 // expire erases what is older than the limits say.
@@ -178,7 +214,7 @@ func (p *place) task(ctx context.Context, res storage.Resource, before time.Time
 	case err != nil:
 		return err
 	}
-	p.batch.add(t.ID, records, time.Since(began))
+	p.batch.add(t.ID, t.SessionID, records, time.Since(began))
 	if len(p.batch.tasks) < tasksAtOnce {
 		return nil
 	}
@@ -200,13 +236,13 @@ const tasksAtOnce = 32
 
 // batch is what is erased together.
 type batch struct {
-	tasks   []string
-	records [][]ledger.Record // of each Task
-	took    time.Duration     // to find it
+	tasks, sessions []string          // the Tasks, and the Session of each
+	records         [][]ledger.Record // of each Task
+	took            time.Duration     // to find it
 }
 
-func (b *batch) add(task string, records []ledger.Record, took time.Duration) {
-	b.tasks, b.records, b.took = append(b.tasks, task), append(b.records, records), b.took+took
+func (b *batch) add(task, session string, records []ledger.Record, took time.Duration) {
+	b.tasks, b.sessions, b.records, b.took = append(b.tasks, task), append(b.sessions, session), append(b.records, records), b.took+took
 }
 
 // flush erases the batch, and rests for as long as it took to find what goes. The rest of the time was waiting for the disk, with
@@ -218,12 +254,22 @@ func (p *place) flush(ctx context.Context) error {
 		return ctx.Err()
 	}
 	p.took = b.took
-	err := p.eraseAll(ctx, b.tasks, b.records)
+	err := p.eraseUnheld(ctx, &b)
 	pause(ctx, p.took)
 	if err == nil {
 		err = ctx.Err()
 	}
 	return err
+}
+
+// eraseUnheld erases a batch, without what is held. No Hold is placed meanwhile.
+func (p *place) eraseUnheld(ctx context.Context, b *batch) error {
+	p.k.holding.RLock()
+	defer p.k.holding.RUnlock()
+	if err := p.letGo(ctx, b); err != nil || len(b.tasks) == 0 {
+		return err
+	}
+	return p.eraseAll(ctx, b.tasks, b.records)
 }
 
 // eraseAll erases Tasks in one batch or, if that is not possible, in two halves.

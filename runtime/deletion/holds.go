@@ -37,6 +37,12 @@ func (k *Keeper) PlaceHold(ctx context.Context, c *desk.Caller, r *desk.Retry, r
 	id := holdID(about.ID)
 	return k.parts.Desk.Once(ctx, c, r, workspace, func(idem *storage.Idempotency) (desk.Doc, error) {
 		return ledger.Change(k.parts.Ledger, c.Tenant, id, func() (desk.Doc, error) {
+			k.holding.Lock()
+			defer k.holding.Unlock()
+			if _, _, err := k.held(ctx, c, about.ID); err != nil { // it was deleted meanwhile
+				return desk.Doc{}, err
+			}
+			k.placed.Add(1)
 			h := &abi.Hold{Envelope: abi.NewEnvelope(abi.ObjectHold, id, k.parts.Now(), nil), WorkspaceID: workspace, Resource: about}
 			rec := ledger.Record{Kind: abi.EventHoldPlaced, Object: abi.ObjectHold, ID: id, Created: true, State: h}
 			before, res, err := desk.Find[abi.Hold](ctx, k.parts.Desk, c, abi.ObjectHold, id)
@@ -137,14 +143,14 @@ func (k *Keeper) hold(ctx context.Context, t storage.Tenant, resource string) (*
 	return h, nil
 }
 
-// checkHeldWithin refuses to delete a Session if a Hold is on one of its Tasks or Artifacts.
-func (k *Keeper) checkHeldWithin(ctx context.Context, t storage.Tenant, session string) error {
-	for _, o := range []abi.Object{abi.ObjectTask, abi.ObjectArtifact} {
+// checkHeldWithin refuses to delete a Session or a Task if a Hold is on one of the resources of these objects that it has.
+func (k *Keeper) checkHeldWithin(ctx context.Context, t storage.Tenant, owner abi.ResourcePointer, objects ...abi.Object) error {
+	for _, o := range objects {
 		page := storage.Page{Limit: pageOfResources}
 		for more := true; more; {
-			list, next, err := k.parts.Store.List(ctx, t, o, storage.Scope{Object: abi.ObjectSession, ID: session}, page)
+			list, next, err := k.parts.Store.List(ctx, t, o, storage.Scope{Object: owner.Object, ID: owner.ID}, page)
 			if err != nil {
-				return k.parts.Ledger.Failed("listing what is in "+session, err)
+				return k.parts.Ledger.Failed("listing what is in "+owner.ID, err)
 			}
 			for _, res := range list {
 				page.After = res.ID

@@ -2,7 +2,8 @@ package deletion
 
 import (
 	"context"
-	"errors"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -17,7 +18,7 @@ type Parts struct {
 	// Live returns the Workspace and the status of a Task that the engine still has in hand.
 	Live func(ledger.Key) (workspace string, status abi.TaskStatus, ok bool)
 	// DropSession has a Session shown to nobody any more, and erased.
-	DropSession func(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) (desk.Doc, error)
+	DropSession func(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, admit func(*abi.Session) (release func(), err error)) (desk.Doc, error)
 	// Tenants returns the tenants of the node.
 	Tenants func() []*abi.Tenant
 }
@@ -28,6 +29,10 @@ type Keeper struct {
 	eraser storage.Eraser // nil for a store that erases nothing
 	wake   chan struct{}
 	told   func(Removed)
+	// holding is held by who places a Hold, and shared by who deletes or erases, from its look at Holds until what it writes is
+	// to be seen. It is taken last.
+	holding sync.RWMutex
+	placed  atomic.Uint64 // how many Holds were placed
 }
 
 // NewKeeper returns a keeper.
@@ -105,7 +110,13 @@ func (k *Keeper) delete(ctx context.Context, c *desk.Caller, r *desk.Retry, abou
 			if err != nil {
 				return desk.Doc{}, err
 			}
-			if err := k.CheckHolds(ctx, c.Tenant, about, f.WorkspaceID, f.SessionID, f.TaskID); err != nil {
+			k.holding.RLock()
+			defer k.holding.RUnlock()
+			err = k.CheckHolds(ctx, c.Tenant, about, f.WorkspaceID, f.SessionID, f.TaskID)
+			if err == nil && about.Object == abi.ObjectTask {
+				err = k.checkHeldWithin(ctx, c.Tenant, about, abi.ObjectArtifact)
+			}
+			if err != nil {
 				return desk.Doc{}, err
 			}
 			f.Tenant, f.Actor = c.Tenant, c.Actor
@@ -124,19 +135,22 @@ func (k *Keeper) delete(ctx context.Context, c *desk.Caller, r *desk.Retry, abou
 
 // DeleteSession deletes a Session, unless a Hold is on it, and has it erased with its Tasks.
 func (k *Keeper) DeleteSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) (desk.Doc, error) {
-	s, _, err := desk.Find[abi.Session](ctx, k.parts.Desk, c, abi.ObjectSession, id)
-	if err == nil {
-		err = k.CheckHolds(ctx, c.Tenant, abi.ResourcePointer{Object: abi.ObjectSession, ID: id}, s.WorkspaceID)
+	about := abi.ResourcePointer{Object: abi.ObjectSession, ID: id}
+	admit := func(s *abi.Session) (release func(), err error) {
+		k.holding.RLock()
+		err = k.CheckHolds(ctx, c.Tenant, about, s.WorkspaceID)
+		if err == nil {
+			err = k.checkHeldWithin(ctx, c.Tenant, about, abi.ObjectTask, abi.ObjectArtifact)
+		}
+		if err != nil {
+			k.holding.RUnlock()
+			return nil, err
+		}
+		return k.holding.RUnlock, nil
 	}
-	if err == nil {
-		err = k.checkHeldWithin(ctx, c.Tenant, id)
-	}
-	if _, missing := errors.AsType[*abi.Error](err); err != nil && !(missing && ledger.IsNotFound(err)) { // a retry may find it gone
-		return desk.Doc{}, err
-	}
-	doc, err := k.parts.DropSession(ctx, c, r, id)
+	doc, err := k.parts.DropSession(ctx, c, r, id, admit)
 	if err == nil && !doc.Replayed {
-		err = k.hide(context.WithoutCancel(ctx), c.Tenant, abi.ResourcePointer{Object: abi.ObjectSession, ID: id})
+		err = k.hide(context.WithoutCancel(ctx), c.Tenant, about)
 	}
 	if err == nil {
 		k.rouse()

@@ -33,8 +33,9 @@ func (k *Keeper) ResumeSession(ctx context.Context, c *desk.Caller, r *desk.Retr
 }
 
 // DropSession closes a Session, has it shown to nobody any more, frees its references, and has it erased. A retry with
-// the key of the first time succeeds, although the Session is gone.
-func (k *Keeper) DropSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) (desk.Doc, error) {
+// the key of the first time succeeds, although the Session is gone. admit is asked before anything is written, and what it returns
+// is called once that is.
+func (k *Keeper) DropSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, admit func(*abi.Session) (release func(), err error)) (desk.Doc, error) {
 	// What is gone has no Workspace any more that could scope its Idempotency-Keys.
 	return k.parts.Desk.Once(ctx, c, r, "", func(idem *storage.Idempotency) (doc desk.Doc, err error) {
 		s, release, err := k.parts.Desk.OpenSession(ctx, c, id)
@@ -46,6 +47,11 @@ func (k *Keeper) DropSession(ctx context.Context, c *desk.Caller, r *desk.Retry,
 			if !next.DeletedAt.IsZero() {
 				return abi.NotFound(abi.ObjectSession, id)
 			}
+			release, err := admit(next)
+			if err != nil {
+				return err
+			}
+			defer release()
 			freed, err := k.refs.Free(ctx, c.Tenant, next)
 			if err != nil {
 				return err

@@ -10,14 +10,20 @@ import (
 	"github.com/wharf-dev/wharf/runtime/internal/roomtest"
 )
 
+// admitted has nothing against deleting a Session.
+func admitted(*abi.Session) (func(), error) { return func() {}, nil }
+
 type sessionChange = func(context.Context, *desk.Caller, *desk.Retry, string) (desk.Doc, error)
 
 // A Session is paused, resumed, closed and deleted in the orders that make sense, and refuses
 // all others with what it is.
 func TestLifeOfASession(t *testing.T) {
 	r := newRoom(t)
+	drop := func(ctx context.Context, c *desk.Caller, retry *desk.Retry, id string) (desk.Doc, error) {
+		return r.DropSession(ctx, c, retry, id, admitted)
+	}
 	changes := func() map[string]sessionChange {
-		return map[string]sessionChange{"pause": r.PauseSession, "resume": r.ResumeSession, "close": r.CloseSession, "delete": r.DropSession}
+		return map[string]sessionChange{"pause": r.PauseSession, "resume": r.ResumeSession, "close": r.CloseSession, "delete": drop}
 	}
 	for _, c := range []struct {
 		done []string
@@ -75,18 +81,18 @@ func TestDeletedSessionsAreGone(t *testing.T) {
 	id := doc.ID
 	r.say(t, id, "one")
 	retry := roomtest.Retry("once", "")
-	if _, err := r.DropSession(ctx, r.Root(), retry, id); err != nil {
+	if _, err := r.DropSession(ctx, r.Root(), retry, id, admitted); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if _, err := r.DropSession(ctx, r.Root(), retry, id); err != nil {
+		if _, err := r.DropSession(ctx, r.Root(), retry, id, admitted); err != nil {
 			t.Errorf("a retry: %v", err)
 		}
 		keep := 1
 		_, gets := r.Desk.Get(ctx, r.Root(), abi.ObjectSession, id)
 		_, reads := r.Desk.Messages(ctx, r.Root(), id, desk.Page{Limit: 9})
 		_, follows := r.Desk.Subscribe(ctx, r.Root(), desk.Filter{SessionID: id}, 0)
-		_, deletes := r.DropSession(ctx, r.Root(), nil, id)
+		_, deletes := r.DropSession(ctx, r.Root(), nil, id, admitted)
 		_, updates := r.UpdateSession(ctx, r.Root(), nil, id, abi.UpdateSessionRequest{})
 		_, resumes := r.ResumeSession(ctx, r.Root(), nil, id)
 		_, truncates := r.TruncateSession(ctx, r.Root(), nil, id, abi.TruncateSessionRequest{KeepTurns: &keep})

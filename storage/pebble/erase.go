@@ -251,7 +251,7 @@ func (e *eraser) all(f *storage.Frame) error {
 	if !e.store.prepared.Load() {
 		return storage.ErrPreparing
 	}
-	frames := 0
+	frames := map[storage.Position]bool{} // those of a Task are its Session's, too
 	for i := range f.Records {
 		r := &f.Records[i]
 		if r.Erase == nil {
@@ -261,7 +261,10 @@ func (e *eraser) all(f *storage.Frame) error {
 		if err != nil {
 			return err
 		}
-		if frames += len(first); frames > storage.MaxErased {
+		for _, p := range first {
+			frames[p] = true
+		}
+		if len(frames) > storage.MaxErased {
 			return fmt.Errorf("erasing %s: %w", r.Resource.ID, storage.ErrTooLarge)
 		}
 		e.going[r.Resource] = true

@@ -31,7 +31,7 @@ func TestTheLogIsGrownAhead(t *testing.T) {
 		t.Fatalf("logs: %q, %v", logs, err)
 	}
 	for _, name := range logs {
-		if info, err := os.Stat(name); err == nil && info.Size() < growBytes {
+		if info, err := os.Stat(name); err == nil && info.Size() < s.guard.grows {
 			t.Errorf("%s has %d bytes", filepath.Base(name), info.Size())
 		}
 	}

@@ -32,6 +32,8 @@ type guardFS struct {
 	opening *atomic.Bool
 	// recycling is held while an old log gets the name of a new one, and while old logs are removed.
 	recycling sync.Mutex
+	// grows is by how much a log is grown at a time.
+	grows int64
 }
 
 // errFrozen is what changes of the disk meet after a failure.
@@ -186,17 +188,17 @@ type guardedLog struct {
 	grown   int64 // how long the file is at least, as far as is known
 }
 
-// growBytes is by how much a log is grown. Behind what was written there are zeros, at which Pebble sees the log end.
-const growBytes = 4 << 20
+// growShare is which part of what is collected in memory, and of a log with it, a log is grown by.
+const growShare = 16
 
-// grow makes room for n more bytes. Where the file system cannot, or the disk is full, the file grows as it is
+// grow makes room for n more bytes. Behind what was written there are zeros, at which Pebble sees the log end. Where the file system cannot, or the disk is full, the file grows as it is
 // written, and whoever writes it meets what is wrong.
 func (f *guardedLog) grow(n int) {
 	f.written += int64(n)
 	if f.written <= f.grown {
 		return
 	}
-	length := max(growBytes, int64(n))
+	length := max(f.guard.grows, int64(n))
 	if fd := f.Fd(); fd == vfs.InvalidFd || extend(fd, f.grown, length) != nil {
 		f.grown = math.MaxInt64
 		return

@@ -236,7 +236,7 @@ func Open(dir string, o Options) (*Store, error) {
 
 func newStore(dir string, o Options, lock io.Closer) *Store {
 	s := &Store{opts: o, dir: dir, log: o.Logger, lock: lock}
-	s.guard = &guardFS{FS: o.FS, fail: &s.fail, report: s.failed, opening: &s.opening}
+	s.guard = &guardFS{FS: o.FS, fail: &s.fail, report: s.failed, opening: &s.opening, grows: int64(o.MemtableBytes) / growShare}
 	s.mark.init()
 	s.fail.init()
 	s.queue.init(o.QueueBytes)

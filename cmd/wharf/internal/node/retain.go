@@ -14,6 +14,8 @@ import (
 const (
 	// sizeInterval is how often the room is measured that the store takes, where that is limited.
 	sizeInterval = 5 * time.Second
+	// expireTurn is for how long what is too old is removed before other work has its turn.
+	expireTurn = 10 * time.Second
 	// reclaimInterval is how long what was erased stays in the files at most, while the disk keeps up.
 	reclaimInterval = time.Minute
 	// sweepInterval is how long all blobs are looked at in turn: those of a writer that has died are
@@ -27,8 +29,9 @@ type sized interface{ Used() int64 }
 // retention removes what is too old or too much, and erases what was deleted.
 type retention struct {
 	*Node
-	part      int  // of the blobs, to be looked at next
-	reclaimed bool // nothing was erased since the files have given back what was
+	part      int           // of the blobs, to be looked at next
+	reclaimed bool          // nothing was erased since the files have given back what was
+	again     chan struct{} // has one when something too old is left
 	// full is until when the store is not looked at again that takes too much and has nothing that may go; zero for one that has.
 	full    time.Time
 	limiter *deletion.Limiter
@@ -39,7 +42,7 @@ func (n *Node) retain(ctx context.Context) {
 	if _, ok := n.store.(storage.Eraser); !ok {
 		return // and what the configuration asks for beyond that was refused at the start
 	}
-	r := &retention{Node: n, reclaimed: true, limiter: n.engine.NewLimiter()}
+	r := &retention{Node: n, reclaimed: true, again: make(chan struct{}, 1), limiter: n.engine.NewLimiter()}
 	n.engine.OnRemoved(r.count)
 	c := n.options.Config.Retention
 	age, room, files := time.NewTicker(c.Interval), time.NewTicker(sizeInterval), time.NewTicker(reclaimInterval)
@@ -58,6 +61,8 @@ func (n *Node) retain(ctx context.Context) {
 		case <-age.C:
 			r.expire(ctx)
 			r.erase(ctx)
+		case <-r.again:
+			r.expire(ctx)
 		case <-room.C:
 			r.shrinkWorkspaces(ctx)
 			r.shrink(ctx)
@@ -78,18 +83,33 @@ func (r *retention) failed(ctx context.Context, doing string, err error) {
 	}
 }
 
-// expire removes what is too old.
+// expire removes what is too old, for a while: a first limit on an old folder has hours to do, in which the rest of the work
+// has its turns, and a Workspace's new limits are seen.
 func (r *retention) expire(ctx context.Context) {
 	c := r.options.Config.Retention
-	removed, err := r.engine.Expire(ctx, deletion.Limits{Tasks: c.Tasks, Sessions: c.Sessions, Artifacts: c.Artifacts})
-	r.failed(ctx, "removing what is too old", err)
+	turn, end := context.WithTimeout(ctx, expireTurn)
+	defer end()
+	removed, err := r.engine.Expire(turn, deletion.Limits{Tasks: c.Tasks, Sessions: c.Sessions, Artifacts: c.Artifacts})
 	r.tell(removed, "it was too old")
+	if turn.Err() != nil {
+		r.more()
+		return
+	}
+	r.failed(ctx, "removing what is too old", err)
 	if store, ok := r.store.(storage.Retainer); ok && c.Events > 0 {
 		events, err := store.Retain(ctx, time.Now().Add(-c.Events))
 		r.failed(ctx, "removing old events", err)
 		if events > 0 {
 			r.log.Info("removed old events", "count", events)
 		}
+	}
+}
+
+// more has expire go on, once the rest has had its turn.
+func (r *retention) more() {
+	select {
+	case r.again <- struct{}{}:
+	default:
 	}
 }
 
@@ -126,7 +146,8 @@ func (r *retention) shrink(ctx context.Context) {
 	if limit == 0 || !ok {
 		return
 	}
-	if store.Used() <= limit {
+	used := store.Used() - r.leaving()
+	if used <= limit {
 		r.full = time.Time{}
 		return
 	}
@@ -135,14 +156,23 @@ func (r *retention) shrink(ctx context.Context) {
 		return
 	}
 	const spare = 50 // one of so many parts more, so that not every moment has too much again
-	removed, err := r.engine.Shrink(ctx, store.Used()-limit+limit/spare)
+	removed, err := r.engine.Shrink(ctx, used-limit+limit/spare)
 	r.failed(ctx, "removing what is too much", err)
 	r.tell(removed, "there was too much")
 	r.sweep(ctx, -1)
 	r.reclaim(ctx)
-	if err == nil && removed.Total() == 0 && store.Used() > limit {
-		r.keeps(limit, store.Used(), time.Since(began))
+	if err == nil && removed.Total() == 0 && used > limit {
+		r.keeps(limit, used, time.Since(began))
 	}
+}
+
+// leaving is how many bytes of the store's are content that nothing refers to any more, and that goes once it is not of just now.
+func (r *retention) leaving() int64 {
+	store, ok := r.store.(storage.Eraser)
+	if !ok {
+		return 0
+	}
+	return int64(store.Erased().Waiting)
 }
 
 // keeps notes that the store takes more room than it may and has nothing that may go, and says so the first time.
