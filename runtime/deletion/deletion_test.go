@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -23,6 +21,7 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/memory"
 	"github.com/wharf-dev/wharf/storage/pebble"
+	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
 
 const day = 24 * time.Hour
@@ -30,17 +29,17 @@ const day = 24 * time.Hour
 // onDisk is the real store on a disk in memory.
 type onDisk struct {
 	*pebble.Store
-	t  testing.TB
-	fs vfs.FS
+	t    testing.TB
+	disk *crashtest.Disk
 }
 
 func (d onDisk) Reopen() onDisk {
-	s, err := pebble.Open("data", pebble.Options{FS: d.fs, Logger: slog.New(slog.DiscardHandler)})
+	s, err := d.disk.Open()
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	d.t.Cleanup(func() { _ = s.Close() })
-	return onDisk{s, d.t, d.fs}
+	return onDisk{s, d.t, d.disk}
 }
 
 // room is a keeper by itself.
@@ -99,7 +98,7 @@ func (f *faulty) Append(b *storage.Batch) storage.Commit {
 func rooms(t *testing.T, test func(*testing.T, *room)) {
 	t.Run("memory", func(t *testing.T) { test(t, newRoom(t, memory.New(time.Now))) })
 	t.Run("pebble", func(t *testing.T) {
-		r := newRoom(t, onDisk{t: t, fs: vfs.NewMem()}.Reopen())
+		r := newRoom(t, onDisk{t: t, disk: crashtest.NewDisk()}.Reopen())
 		test(t, r)
 		r.wantSound()
 	})
@@ -470,7 +469,7 @@ func TestHalves(t *testing.T) {
 
 // For size the oldest go first, whosever they are, and none that has just ended, runs or is held.
 func TestShrinkOldestFirst(t *testing.T) {
-	r := newRoom(t, onDisk{t: t, fs: vfs.NewMem()}.Reopen())
+	r := newRoom(t, onDisk{t: t, disk: crashtest.NewDisk()}.Reopen())
 	r.NewWorkspace(t, "ws_other")
 	r.NewSession(t, "sess_other", "ws_other")
 	var tasks []string
