@@ -3,6 +3,7 @@ package gateway
 import (
 	"log/slog"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/valyala/fasthttp"
@@ -30,7 +31,7 @@ const maxReason = 200
 func (r *Request) refusalAttrs(status int) []slog.Attr {
 	attrs := []slog.Attr{slog.Int("status", status), slog.String("operation", r.operation()), slog.String("request_id", r.ID)}
 	if r.refusal != nil {
-		attrs = append(attrs, slog.String("reason", r.refusal.Message[:min(len(r.refusal.Message), maxReason)]))
+		attrs = append(attrs, slog.String("reason", strings.ToValidUTF8(r.refusal.Message[:min(len(r.refusal.Message), maxReason)], "")))
 	}
 	if c := r.Caller; c != nil {
 		return append(attrs, slog.String("actor", c.Actor), slog.String("key", c.KeyID), slog.String("tenant", c.TenantID))

@@ -25,10 +25,13 @@ func (k *Keeper) Shrink(ctx context.Context, tooMany int64) (removed Removed, er
 		if h == nil {
 			break
 		}
+		if err := h.take(ctx); err != nil {
+			return removed, err
+		}
 		n, err := h.erase(ctx)
 		removed.Tasks += n
 		if err == nil {
-			err = h.fill(ctx)
+			err = h.look(ctx)
 		}
 		if err == nil && n > 0 {
 			_, err = k.eraser.Sweep(ctx, noPart)
@@ -59,9 +62,9 @@ type head struct {
 
 func (k *Keeper) heads(ctx context.Context) (all []*head, err error) {
 	err = k.eachWorkspace(ctx, func(in *place) error {
-		h := &head{place: in, page: storage.Page{Limit: tasksAtOnce, Oldest: true}, more: true}
+		h := &head{place: in, page: storage.Page{Limit: tasksAtOnce - 1, Oldest: true}, more: true}
 		all = append(all, h)
-		return h.fill(ctx)
+		return h.look(ctx)
 	})
 	return all, err
 }
@@ -80,6 +83,25 @@ func (h *head) fill(ctx context.Context) (err error) {
 		h.list = slices.DeleteFunc(h.list, h.stays)
 	}
 	return ctx.Err()
+}
+
+// look reads which Task goes next, and keeps that alone: there may be very many Workspaces.
+func (h *head) look(ctx context.Context) error {
+	err := h.fill(ctx)
+	if len(h.list) > 1 {
+		h.list, h.more = slices.Clone(h.list[:1]), true
+		h.page.After = h.list[0].ID
+	}
+	return err
+}
+
+// take reads the Tasks that go together with the next one, so that they are tasksAtOnce.
+func (h *head) take(ctx context.Context) error {
+	next := h.list
+	h.list = nil
+	err := h.fill(ctx)
+	h.list = append(next, h.list...)
+	return err
 }
 
 // stays reports whether a Task is to stay, or cannot be read.

@@ -32,8 +32,8 @@ type blobStore struct {
 	seen verified      // the files that were found whole
 	fail *failure      // of the store
 	kept recent        // the blobs that nothing may refer to yet
-	// removing is held while a blob is removed, and while none may be.
-	removing sync.Mutex
+	// removing is held while a blob is removed, and shared by those who look through them while none may be.
+	removing sync.RWMutex
 
 	stored, storedBytes atomic.Uint64
 	sizes               sizes

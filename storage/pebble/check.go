@@ -72,8 +72,8 @@ func (s *Store) inspect(ctx context.Context, progress func(storage.Progress), f 
 		return storage.Report{}, err
 	}
 	defer release()
-	s.blobs.removing.Lock() // what the snapshot refers to has to stay
-	defer s.blobs.removing.Unlock()
+	s.blobs.removing.RLock() // what the snapshot refers to has to stay
+	defer s.blobs.removing.RUnlock()
 	c := &inspection{store: s, ctx: ctx, progress: progress, snap: s.db.NewSnapshot(), volume: map[space]int64{}}
 	err = c.begin()
 	if err == nil {

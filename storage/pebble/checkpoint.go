@@ -30,8 +30,8 @@ func (s *Store) Checkpoint(dir string) error {
 // checkpoint copies the database first: the blobs that it refers to were there
 // before, and none is removed meanwhile.
 func (s *Store) checkpoint(dir string) error {
-	s.blobs.removing.Lock()
-	defer s.blobs.removing.Unlock()
+	s.blobs.removing.RLock()
+	defer s.blobs.removing.RUnlock()
 	fs := s.opts.FS
 	if _, err := fs.Stat(dir); err == nil {
 		return errors.New("the folder exists already")

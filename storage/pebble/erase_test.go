@@ -323,6 +323,31 @@ func TestSweepBesideWriters(t *testing.T) {
 	}
 }
 
+// A blob that may go waits while somebody looks through all of them, and is not forgotten when a sweep ends in the middle.
+func TestSweepWaits(t *testing.T) {
+	s := openTest(t, vfs.NewMem())
+	h, _, err := s.Blobs().Put(ctx, strings.NewReader("content"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.blobs.kept = recent{}
+	s.erased.wait(h, 7)
+	over, end := context.WithCancel(ctx)
+	end()
+	if _, err := s.Sweep(over, -1); !errors.Is(err, context.Canceled) || !there(s, h) {
+		t.Errorf("a sweep that is over: %v", err)
+	}
+	s.blobs.removing.RLock() // as who looks through all of them
+	swept, err := s.Sweep(ctx, -1)
+	s.blobs.removing.RUnlock()
+	if err != nil || swept.Blobs != 0 || !there(s, h) || s.Erased().Waiting == 0 {
+		t.Errorf("beside who looks through them: %+v, %v", swept, err)
+	}
+	if swept, err := s.Sweep(ctx, -1); err != nil || swept.Blobs != 1 || there(s, h) || s.Erased().Waiting != 0 {
+		t.Errorf("and then: %+v, %v", swept, err)
+	}
+}
+
 // TestOlderFolderIsPrepared checks that what an older program wrote is erased like anything else.
 func TestOlderFolderIsPrepared(t *testing.T) {
 	fs := vfs.NewMem()

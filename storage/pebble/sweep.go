@@ -92,7 +92,21 @@ func (e *erased) taken() map[storage.Hash]struct{} {
 	return orphans
 }
 
-// wait has a blob looked at again later, for it is recent.
+// giveBack has blobs looked at again that were taken.
+func (e *erased) giveBack(orphans map[storage.Hash]struct{}) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.orphans == nil {
+		e.orphans = map[storage.Hash]struct{}{}
+	}
+	for h := range orphans {
+		if len(e.orphans) < maxOrphans {
+			e.orphans[h] = struct{}{}
+		}
+	}
+}
+
+// wait has a blob looked at again later, for it is recent or was not to be removed just now.
 func (e *erased) wait(h storage.Hash, size int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -140,7 +154,10 @@ func (s *Store) Sweep(ctx context.Context, part int) (swept storage.Swept, err e
 		return swept, storage.ErrPreparing
 	}
 	before := s.Erased()
-	err = s.sweep(ctx, s.erased.taken())
+	orphans := s.erased.taken()
+	if err = s.sweep(ctx, orphans); err != nil {
+		s.erased.giveBack(orphans)
+	}
 	if err == nil && part >= 0 {
 		var there map[storage.Hash]struct{}
 		if there, err = s.blobs.inPart(part); err == nil {
@@ -206,10 +223,8 @@ func (s *Store) sweep(ctx context.Context, hashes map[storage.Hash]struct{}) err
 	return nil
 }
 
-// remove removes a blob, unless it is recent, and returns its size, 0 if it is not there.
+// remove removes a blob, unless it is recent or somebody looks through all of them, and returns its size, 0 if it is not there.
 func (b *blobStore) remove(h storage.Hash) (size int64, removed bool, err error) {
-	b.removing.Lock()
-	defer b.removing.Unlock()
 	if err := b.fail.err(); err != nil {
 		return 0, false, err
 	}
@@ -220,6 +235,10 @@ func (b *blobStore) remove(h storage.Hash) (size int64, removed bool, err error)
 	if err != nil {
 		return 0, false, err
 	}
+	if !b.removing.TryLock() { // that may take minutes, and a blob can wait
+		return info.Size(), false, nil
+	}
+	defer b.removing.Unlock()
 	// The name goes first, for a large file takes its time.
 	aside := b.fs.PathJoin(b.dir, unfinishedDir, "gone."+strconv.FormatUint(b.temp.Add(1), 10))
 	removed, err = b.kept.unless(h, func() error {

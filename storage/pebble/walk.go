@@ -19,8 +19,8 @@ func (s *Store) Walk(ctx context.Context, v storage.Visitor) (err error) {
 		return err
 	}
 	defer release()
-	s.blobs.removing.Lock() // what the snapshot refers to has to stay
-	defer s.blobs.removing.Unlock()
+	s.blobs.removing.RLock() // what the snapshot refers to has to stay
+	defer s.blobs.removing.RUnlock()
 	snap := s.db.NewSnapshot()
 	defer func() { err = errors.Join(err, snap.Close()) }()
 	w := &walk{store: s, ctx: ctx, snap: snap, Visitor: v}

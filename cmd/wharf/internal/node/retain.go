@@ -29,9 +29,11 @@ type sized interface{ Used() int64 }
 // retention removes what is too old or too much, and erases what was deleted.
 type retention struct {
 	*Node
-	part      int           // of the blobs, to be looked at next
-	reclaimed bool          // nothing was erased since the files have given back what was
+	part      int  // of the blobs, to be looked at next
+	reclaimed bool // nothing was erased since the files have given back what was
+	began     time.Time
 	again     chan struct{} // has one when something too old is left
+	clock     clock
 	// full is until when the store is not looked at again that takes too much and has nothing that may go; zero for one that has.
 	full    time.Time
 	limiter *deletion.Limiter
@@ -42,7 +44,7 @@ func (n *Node) retain(ctx context.Context) {
 	if _, ok := n.store.(storage.Eraser); !ok {
 		return // and what the configuration asks for beyond that was refused at the start
 	}
-	r := &retention{Node: n, reclaimed: true, again: make(chan struct{}, 1), limiter: n.engine.NewLimiter()}
+	r := &retention{Node: n, reclaimed: true, again: make(chan struct{}, 1), began: time.Now(), limiter: n.engine.NewLimiter()}
 	n.engine.OnRemoved(r.count)
 	c := n.options.Config.Retention
 	age, room, files := time.NewTicker(c.Interval), time.NewTicker(sizeInterval), time.NewTicker(reclaimInterval)
@@ -87,6 +89,12 @@ func (r *retention) failed(ctx context.Context, doing string, err error) {
 // has its turns, and a Workspace's new limits are seen.
 func (r *retention) expire(ctx context.Context) {
 	c := r.options.Config.Retention
+	if rests, ahead := r.clock.leaps(time.Now().Round(0), time.Since(r.began)); rests {
+		if ahead > 0 {
+			r.log.Warn("the clock has gone on by more than has passed: it was set, or the machine slept; nothing is removed for its age for an hour", "by", ahead.String())
+		}
+		return
+	}
 	turn, end := context.WithTimeout(ctx, expireTurn)
 	defer end()
 	removed, err := r.engine.Expire(turn, deletion.Limits{Tasks: c.Tasks, Sessions: c.Sessions, Artifacts: c.Artifacts})
@@ -103,6 +111,32 @@ func (r *retention) expire(ctx context.Context) {
 			r.log.Info("removed old events", "count", events)
 		}
 	}
+}
+
+// clock tells whether the time of day has gone on by much more than has passed.
+type clock struct {
+	wall  time.Time
+	ran   time.Duration // of the process, when it was looked at last
+	rests time.Duration // until when the process has to have run before the clock is believed
+}
+
+const (
+	// leap is by how much a clock may be corrected without a rest, and clockRest how long that is.
+	leap, clockRest = 24 * time.Hour, time.Hour
+)
+
+// leaps takes the time of day, and for how long the process has run. It reports whether the clock is not to be believed yet, and by
+// how much it has leapt if it has since the last look.
+func (c *clock) leaps(wall time.Time, ran time.Duration) (rests bool, ahead time.Duration) {
+	if !c.wall.IsZero() {
+		ahead = wall.Sub(c.wall) - (ran - c.ran)
+	}
+	c.wall, c.ran = wall, ran
+	if ahead > leap {
+		c.rests = ran + clockRest
+		return true, ahead
+	}
+	return ran < c.rests, 0
 }
 
 // more has expire go on, once the rest has had its turn.
