@@ -667,23 +667,37 @@ func (e *eraser) trimTail(b *pebble.Batch) error {
 
 // trim removes the keys of a chunk that none of its frames needs which stay.
 func (e *eraser) trim(chunk storage.Position, c *touched, remove func(key []byte)) error {
-	hashes, workspaces := maps.Clone(c.hashes), maps.Clone(c.workspaces)
-	err := eachReferring(e.store.db, e.store.blobs, e.tenant, chunk, func(first storage.Position) bool {
+	left := &touched{maps.Clone(c.hashes), maps.Clone(c.workspaces)}
+	err := e.store.untouched(e.tenant, chunk, left, func(first storage.Position) bool {
 		_, gone := e.gone[first]
-		return !gone && len(hashes)+len(workspaces) > 0
-	}, func(f *storage.Frame, referred []storage.Hash) {
-		delete(workspaces, f.WorkspaceID)
-		for _, h := range referred {
-			delete(hashes, h)
-		}
+		return !gone
 	})
-	for h := range hashes {
-		remove(appendPosition(referredPrefix(nil, e.tenant, h), chunk))
-	}
-	for w := range workspaces {
-		remove(appendPosition(chunkPrefix(nil, e.tenant, w), chunk))
+	if err == nil {
+		left.keys(e.tenant, chunk, remove)
 	}
 	return err
+}
+
+// untouched takes out of c what those frames of a chunk need that stay.
+func (s *Store) untouched(t storage.Tenant, chunk storage.Position, c *touched, stays func(first storage.Position) bool) error {
+	return eachReferring(s.db, s.blobs, t, chunk, func(first storage.Position) bool {
+		return len(c.hashes)+len(c.workspaces) > 0 && stays(first)
+	}, func(f *storage.Frame, referred []storage.Hash) {
+		delete(c.workspaces, f.WorkspaceID)
+		for _, h := range referred {
+			delete(c.hashes, h)
+		}
+	})
+}
+
+// keys calls f with the keys by which all of that is found in a chunk.
+func (c *touched) keys(t storage.Tenant, chunk storage.Position, f func(key []byte)) {
+	for h := range c.hashes {
+		f(appendPosition(referredPrefix(nil, t, h), chunk))
+	}
+	for w := range c.workspaces {
+		f(appendPosition(chunkPrefix(nil, t, w), chunk))
+	}
 }
 
 // Strip implements [storage.Eraser].

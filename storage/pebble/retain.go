@@ -144,6 +144,9 @@ type removal struct {
 	index   map[string][]storage.Position // the index keys that go: what they start with, where they end
 	stated  []statement
 	volume  []weighed // of Workspaces, that becomes free
+	// cut is the chunk that reaches beyond the floor, and cuts what the frames of each tenant had in it that go.
+	cut  storage.Position
+	cuts map[storage.Tenant]*touched
 }
 
 // statement is a resource that a record which goes has stated.
@@ -222,11 +225,30 @@ func (r *removal) frame(f *storage.Frame, refs outline) {
 	}
 }
 
-// chunk notes that the key of the frame's chunk goes, unless the chunk reaches
-// beyond the floor: more frames may be in it, and come into it.
+// within returns what is noted of the frame's chunk if that reaches beyond the floor, nil if it does not.
+func (r *removal) within(f *storage.Frame) *touched {
+	chunk := chunkOf(f.First)
+	if chunkEnd(chunk) <= r.floor+1 {
+		return nil
+	}
+	if r.cuts[f.Tenant] == nil {
+		if r.cuts == nil {
+			r.cuts = map[storage.Tenant]*touched{}
+		}
+		r.cuts[f.Tenant] = &touched{hashes: map[storage.Hash]bool{}, workspaces: map[string]bool{}}
+	}
+	r.cut = chunk
+	return r.cuts[f.Tenant]
+}
+
+// chunk notes that the key of the frame's chunk goes, if no frame that stays needs it.
 func (r *removal) chunk(f *storage.Frame) {
 	chunk := chunkOf(f.First)
-	if f.WorkspaceID == "" || f.First < r.store.chunked || chunkEnd(chunk) > r.floor+1 {
+	if f.WorkspaceID == "" || f.First < r.store.chunked {
+		return
+	}
+	if c := r.within(f); c != nil {
+		c.workspaces[f.WorkspaceID] = true
 		return
 	}
 	prefix := string(chunkPrefix(nil, f.Tenant, f.WorkspaceID))
@@ -235,14 +257,14 @@ func (r *removal) chunk(f *storage.Frame) {
 	}
 }
 
-// referred notes that the keys of what the frame refers to go, unless its chunk reaches beyond the
-// floor.
+// referred notes that the keys of what the frame refers to go, if no frame of its chunk that stays refers to it.
 func (r *removal) referred(f *storage.Frame, refs outline) {
-	chunk := chunkOf(f.First)
-	if chunkEnd(chunk) > r.floor+1 {
-		return
-	}
+	chunk, c := chunkOf(f.First), r.within(f)
 	for _, h := range referencesOf(f, refs) {
+		if c != nil {
+			c.hashes[h] = true
+			continue
+		}
 		prefix := string(referredPrefix(nil, f.Tenant, h))
 		if seen := r.index[prefix]; len(seen) == 0 || seen[len(seen)-1] != chunk {
 			r.index[prefix] = append(seen, chunk)
@@ -267,6 +289,9 @@ func (r *removal) commit(b *pebble.Batch) error {
 	for prefix, firsts := range r.index {
 		deleteIndex(b, []byte(prefix), firsts)
 	}
+	if err := r.trim(b); err != nil {
+		return err
+	}
 	if err := dropGaps(r.store.db, b, r.floor); err != nil {
 		return err
 	}
@@ -274,6 +299,19 @@ func (r *removal) commit(b *pebble.Batch) error {
 		return err
 	}
 	return b.Set(metaKey(metaFloor), appendPosition(nil, r.floor), nil)
+}
+
+// trim removes the keys of the chunk that reaches beyond the floor which none of its other frames needs.
+func (r *removal) trim(b *pebble.Batch) error {
+	for t, c := range r.cuts {
+		err := r.store.untouched(t, r.cut, c, func(first storage.Position) bool { return first > r.floor })
+		if err != nil {
+			return err
+		}
+		c.keys(t, r.cut, func(key []byte) { _ = b.Delete(key, nil) }) // fails only on an indexed batch
+	}
+	r.store.chunkKeys = chunkKeys{} // some may have to be written again
+	return nil
 }
 
 // deleteIndex deletes the keys made of prefix and each of firsts, which are all
