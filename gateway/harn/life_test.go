@@ -31,6 +31,7 @@ func TestSessionsArePausedAndDeleted(t *testing.T) {
 	for _, path := range []string{at + "/pause", at + "/resume"} {
 		n.do(t, "POST", path, nil, key(reader)).wantError(403, abi.CodePermissionDenied)
 	}
+	receipt := n.do(t, "GET", "/v1/tasks/"+done+"/receipts", nil).want(200).ids()[0]
 	n.do(t, "DELETE", at, nil, key(reader)).wantError(403, abi.CodePermissionDenied)
 	n.do(t, "DELETE", at, nil, header("Idempotency-Key", "gone")).want(204)
 	n.do(t, "DELETE", at, nil, header("Idempotency-Key", "gone")).want(204)
@@ -41,6 +42,6 @@ func TestSessionsArePausedAndDeleted(t *testing.T) {
 	if got := n.do(t, "GET", "/v1/sessions", nil).ids(); len(got) != 0 {
 		t.Errorf("there still are %v", got)
 	}
-	n.do(t, "GET", "/v1/tasks/"+done, nil).want(200)
-	n.do(t, "GET", "/v1/tasks/"+done+"/receipts", nil).want(200)
+	n.do(t, "GET", "/v1/tasks/"+done, nil).wantError(404, abi.CodeResourceNotFound) // they go with it
+	n.do(t, "GET", "/v1/receipts/"+receipt, nil).want(200)
 }
