@@ -111,6 +111,29 @@ func TestDeletedSource(t *testing.T) {
 	}
 }
 
+// The Tasks of a Session are shown no more from the moment on in which it is deleted; their receipts are, also once they are
+// erased.
+func TestDeletedSession(t *testing.T) {
+	n := bootWhole(t, crashtest.NewDisk(), t.TempDir())
+	session := n.session(t)
+	task := n.ended(t, session, "persona_echo")
+	receipt := n.do(t, "GET", "/v1/tasks/"+task+"/receipts", nil).want(200).ids()[0]
+	n.do(t, "DELETE", "/wharf/v1/sessions/"+session, nil).want(204)
+	for _, erases := range []bool{false, true} {
+		if erases {
+			if _, err := n.Erase(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			n.wantSound(t)
+		}
+		for _, path := range []string{"/v1/sessions/" + session, "/v1/tasks/" + task, "/v1/tasks/" + task + "/receipts", "/v1/tasks/" + task + "/events"} {
+			n.do(t, "GET", path, nil).want(404)
+		}
+		n.do(t, "GET", "/v1/receipts/"+receipt, nil).want(200)
+		n.do(t, "POST", "/v1/receipts/"+receipt+"/verify", nil).want(200)
+	}
+}
+
 // A Session goes with its Tasks and Messages, and nothing that a Hold is on goes at all.
 func TestHolds(t *testing.T) {
 	n := bootWhole(t, crashtest.NewDisk(), t.TempDir())
