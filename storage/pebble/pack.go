@@ -31,14 +31,14 @@ var dictionary = s2.MakeDictManual(dictionaryText, 0)
 //go:embed dictionary/2.txt
 var keptText []byte
 
-// kept packs what is kept for long and seldom read: it takes twice the time, and half the room.
+// kept packs what is kept for long and seldom read: it takes more time, and half the room.
 type kept struct {
 	*zstd.Encoder
 	*zstd.Decoder
 }
 
 var keptPacker = sync.OnceValue(func() kept {
-	e, err := zstd.NewWriter(nil, zstd.WithEncoderDictRaw(packedZst, keptText), zstd.WithEncoderLevel(zstd.SpeedFastest),
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderDictRaw(packedZst, keptText), zstd.WithEncoderLevel(zstd.SpeedBetterCompression),
 		zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(64<<10))
 	if err != nil {
 		panic(err) // the options are constants
