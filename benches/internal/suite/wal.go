@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +15,7 @@ import (
 
 const (
 	// walTasks are few enough for the first file of the write-ahead log: a later one
-	// may be an old file that is used again, whose size says nothing.
+	// may be an old file that is used again, in which old records lie.
 	walTasks = 16
 	// walGoal is how many bytes a Task of five steps of 200 bytes may take.
 	walGoal = 6_000
@@ -77,21 +78,21 @@ func (s *Suite) walRound(ctx context.Context, sh shape) (float64, error) {
 	if err := runSome(n, sessions[0], sh, 1); err != nil { // what a node writes once
 		return 0, withOutput(err, n)
 	}
-	before, err := walFile(dir)
+	log, before, err := walFile(dir)
 	if err != nil {
 		return 0, err
 	}
 	if err := runSome(n, sessions[0], sh, walTasks); err != nil {
 		return 0, withOutput(err, n)
 	}
-	after, err := walFile(dir)
+	now, after, err := walFile(dir)
 	if err != nil {
 		return 0, err
 	}
-	if before.Name() != after.Name() {
-		return 0, errors.New("the write-ahead log went on in another file, whose size says nothing")
+	if now != log {
+		return 0, errors.New("the write-ahead log went on in another file, of which nothing is known")
 	}
-	return float64(after.Size()-before.Size()) / walTasks, nil
+	return float64(after-before) / walTasks, nil
 }
 
 // runSome runs Tasks one after the other. Each has a receipt at its end.
@@ -115,11 +116,13 @@ func runSome(n *node.Node, session string, sh shape, count int) error {
 	return nil
 }
 
-// walFile returns the newest file of the write-ahead log.
-func walFile(dir string) (os.FileInfo, error) {
+// walFile returns the newest file of the write-ahead log, and up to where it was written: what it was grown by ahead is zeros.
+func walFile(dir string) (name string, written int, err error) {
 	files, err := filepath.Glob(filepath.Join(dir, databaseFolder, "*.log"))
 	if err != nil || len(files) == 0 {
-		return nil, errors.Join(errors.New("there is no write-ahead log"), err)
+		return "", 0, errors.Join(errors.New("there is no write-ahead log"), err)
 	}
-	return os.Stat(slices.Max(files))
+	name = slices.Max(files)
+	content, err := os.ReadFile(name)
+	return name, len(bytes.TrimRight(content, "\x00")), err
 }
