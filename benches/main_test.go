@@ -38,7 +38,7 @@ func TestEveryMeasurementRuns(t *testing.T) {
 	names := measured(t)
 	err := run([]string{
 		"--only", strings.Join(names, ","), "--rounds", "1", "--duration", "200ms",
-		"--warmup", "100ms", "--connections", "8", "--readers", "10", "--sessions", "50", "--parked", "50", "--calls", "100", "--events", "3000", "--backlog", "10000", "--ids", "100000", "--executions", "11000",
+		"--warmup", "100ms", "--connections", "8", "--readers", "10", "--sessions", "50", "--parked", "50", "--calls", "100", "--events", "3000", "--backlog", "10000", "--ids", "100000", "--executions", "11000", "--ended", "300",
 		"--dir", t.TempDir(), "--json", out,
 	})
 	if err != nil {
