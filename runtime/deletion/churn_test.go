@@ -107,7 +107,7 @@ func (c *churn) files() (bytes int64) {
 func TestChurn(t *testing.T) {
 	limit, turns := int64(24<<20), int64(1)
 	if os.Getenv("WHARF_LONG") != "" {
-		limit, turns = 256<<20, 6
+		limit, turns = 256<<20, 4
 	}
 	dir := filepath.Join(t.TempDir(), "data")
 	store, err := pebble.Open(dir, pebble.Options{MemtableBytes: uint64(limit / 100), Logger: slog.New(slog.DiscardHandler)})
