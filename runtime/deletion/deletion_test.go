@@ -458,7 +458,7 @@ func TestHalves(t *testing.T) {
 					t.Errorf("%q are left", left)
 				}
 				for _, batch := range r.store.erased {
-					if r.store.limit > 0 && len(batch) > r.store.limit || len(batch) > 32 {
+					if r.store.limit > 0 && len(batch) > r.store.limit || len(batch) > 16 {
 						t.Errorf("%d go at once", len(batch))
 					}
 				}
@@ -483,7 +483,7 @@ func TestShrinkOldestFirst(t *testing.T) {
 	young := r.task(roomtest.Workspace, roomtest.Session, 0)
 	r.live[tasks[0]] = true
 	removed, err := r.Shrink(t.Context(), 1)
-	if err != nil || removed.Tasks == 0 || removed.Tasks > 32 {
+	if err != nil || removed.Tasks == 0 || removed.Tasks > 16 {
 		t.Fatalf("of one byte it has removed %+v, %v", removed, err)
 	}
 	if _, err := r.Shrink(t.Context(), int64(r.store.Erased().EventBytes)); err != nil {
@@ -495,7 +495,7 @@ func TestShrinkOldestFirst(t *testing.T) {
 		t.Fatalf("%d are gone", gone)
 	}
 	// Those of a batch are of one Workspace: by so many one may be ahead of the other.
-	for i, id := range tasks[:max(gone-32, 0)] {
+	for i, id := range tasks[:max(gone-16, 0)] {
 		if i > 0 && slices.Contains(left, id) {
 			t.Errorf("%d is left of %d, and younger ones are gone", i, gone)
 		}
@@ -554,13 +554,13 @@ func TestEndedInTheMiddle(t *testing.T) {
 			}
 		}
 		removed, err := r.Expire(ctx, deletion.Limits{Tasks: day})
-		if !errors.Is(err, context.Canceled) && err == nil || removed.Tasks != 64 {
+		if !errors.Is(err, context.Canceled) && err == nil || removed.Tasks != 32 {
 			t.Errorf("%+v, %v", removed, err)
 		}
-		if left := r.left(tasks...); len(left) != 36 {
+		if left := r.left(tasks...); len(left) != 68 {
 			t.Errorf("%d are left", len(left))
 		}
-		if got := r.expire(deletion.Limits{Tasks: day}); got.Tasks != 36 {
+		if got := r.expire(deletion.Limits{Tasks: day}); got.Tasks != 68 {
 			t.Errorf("then %+v", got)
 		}
 	})

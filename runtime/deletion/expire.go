@@ -111,7 +111,7 @@ func (k *Keeper) eachWorkspace(ctx context.Context, f func(*place) error) error 
 
 // place returns a Workspace, and what is held in it.
 func (k *Keeper) place(ctx context.Context, t *abi.Tenant, res storage.Resource) (*place, error) {
-	in := &place{k: k, tenant: storage.Tenant(t.Number), tenantID: t.ID, held: map[string]bool{}}
+	in := &place{k: k, tenant: storage.Tenant(t.Number), tenantID: t.ID, held: map[string]bool{}, rest: restForAge}
 	if err := ledger.Decode(res.State, &in.about); err != nil {
 		return nil, err
 	}
@@ -129,6 +129,7 @@ type place struct {
 	removed  Removed
 	batch    batch
 	took     time.Duration // of the time, the work on the batch
+	rest     time.Duration // how many times as long it rests then
 }
 
 func (p *place) findHolds(ctx context.Context) error {
@@ -231,8 +232,8 @@ func (p *place) expired(t *abi.Task, before time.Time) bool {
 }
 
 // tasksAtOnce is how many Tasks one batch erases: few enough that most have fewer events together than a batch may
-// erase, and that writers do not wait.
-const tasksAtOnce = 32
+// erase, and that nobody waits long for a processor: with twice as many others waited a third longer.
+const tasksAtOnce = 16
 
 // batch is what is erased together.
 type batch struct {
@@ -245,7 +246,13 @@ func (b *batch) add(task, session string, records []ledger.Record, took time.Dur
 	b.tasks, b.sessions, b.records, b.took = append(b.tasks, task), append(b.sessions, session), append(b.records, records), b.took+took
 }
 
-// flush erases the batch, and rests for as long as it took to find what goes. The rest of the time was waiting for the disk, with
+// How many times as long as the work on a batch took it rests: for what is too old, which can wait, and for what is too much.
+const (
+	restForAge  = 2
+	restForSize = 1
+)
+
+// flush erases the batch, and rests for a multiple of what it took to find what goes. The rest of the time was waiting for the disk, with
 // others.
 func (p *place) flush(ctx context.Context) error {
 	b := p.batch
@@ -255,7 +262,7 @@ func (p *place) flush(ctx context.Context) error {
 	}
 	p.took = b.took
 	err := p.eraseUnheld(ctx, &b)
-	pause(ctx, p.took)
+	pause(ctx, p.rest*p.took)
 	if err == nil {
 		err = ctx.Err()
 	}

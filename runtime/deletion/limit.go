@@ -138,6 +138,7 @@ func (l *Limiter) erase(ctx context.Context, in *place, until int64) (removed in
 	if in.held[in.about.ID] {
 		return 0, nil
 	}
+	in.rest = restForSize
 	h := &head{place: in, page: storage.Page{Oldest: true, Limit: 1}, more: true}
 	for first := int64(0); ctx.Err() == nil; {
 		size, _, err := l.sizer.SizeOf(ctx, in.tenant, in.about.ID)

@@ -62,6 +62,7 @@ type head struct {
 
 func (k *Keeper) heads(ctx context.Context) (all []*head, err error) {
 	err = k.eachWorkspace(ctx, func(in *place) error {
+		in.rest = restForSize
 		h := &head{place: in, page: storage.Page{Limit: tasksAtOnce - 1, Oldest: true}, more: true}
 		all = append(all, h)
 		return h.look(ctx)
