@@ -233,7 +233,12 @@ func (k *Keeper) write(t storage.Tenant, workspace string, records ...ledger.Rec
 	if err != nil {
 		return err
 	}
-	if _, err = commit.Wait(context.Background()); err != nil {
+	return k.erased(t, commit, records...)
+}
+
+// erased waits until a batch that erases is on the disk, and notes what is gone with it.
+func (k *Keeper) erased(t storage.Tenant, commit storage.Commit, records ...ledger.Record) error {
+	if _, err := commit.Wait(context.Background()); err != nil {
 		return err
 	}
 	for i := range records {

@@ -281,11 +281,12 @@ func (p *place) eraseUnheld(ctx context.Context, b *batch) error {
 
 // eraseAll erases Tasks in one batch or, if that is not possible, in two halves.
 func (p *place) eraseAll(ctx context.Context, tasks []string, records [][]ledger.Record) error {
+	all := slices.Concat(records...)
 	began := time.Now()
-	commit, err := p.k.handOver(p.tenant, p.about.ID, slices.Concat(records...)...)
+	commit, err := p.k.handOver(p.tenant, p.about.ID, all...)
 	p.took += time.Since(began)
 	if err == nil {
-		_, err = commit.Wait(context.Background())
+		err = p.k.erased(p.tenant, commit, all...)
 	}
 	switch {
 	case err == nil:

@@ -14,10 +14,10 @@ import (
 type Limiter struct {
 	k      *Keeper
 	sizer  storage.Sizer // nil for a store that does not say what Workspaces take
-	looked pace
+	looked Pace
 	// limited are the Workspaces that have a limit of their own, full those that stay above it.
 	limited []limited
-	full    map[ledger.Key]*pace
+	full    map[ledger.Key]*Pace
 }
 
 // limited is a Workspace with a limit.
@@ -33,15 +33,17 @@ func (l limited) key() ledger.Key {
 // NewLimiter returns a limiter of the keeper's Workspaces.
 func (k *Keeper) NewLimiter() *Limiter {
 	sizer, _ := k.parts.Store.(storage.Sizer)
-	return &Limiter{k: k, sizer: sizer, full: map[ledger.Key]*pace{}}
+	return &Limiter{k: k, sizer: sizer, full: map[ledger.Key]*Pace{}}
 }
 
-// pace says when something is done again: after a while, and a hundred times as long as it took.
-type pace struct{ next time.Time }
+// Pace says when something is done again: after a while, and a hundred times as long as it took. The zero value says at once.
+type Pace struct{ next time.Time }
 
-func (p *pace) due(now time.Time) bool { return !now.Before(p.next) }
+// Due reports whether it is time.
+func (p *Pace) Due(now time.Time) bool { return !now.Before(p.next) }
 
-func (p *pace) done(began, now time.Time, least time.Duration) {
+// Done notes that it was begun and is over, and for how long it rests at least.
+func (p *Pace) Done(began, now time.Time, least time.Duration) {
 	p.next = now.Add(max(least, 100*now.Sub(began)))
 }
 
@@ -57,11 +59,11 @@ func (l *Limiter) Shrink(ctx context.Context) (removed Removed, err error) {
 	if l.k.eraser == nil || l.sizer == nil {
 		return removed, nil
 	}
-	if began := l.k.parts.Now(); l.looked.due(began) {
+	if began := l.k.parts.Now(); l.looked.Due(began) {
 		if err := l.look(ctx); err != nil {
 			return removed, err
 		}
-		l.looked.done(began, l.k.parts.Now(), lookEvery)
+		l.looked.Done(began, l.k.parts.Now(), lookEvery)
 	}
 	for _, w := range l.limited {
 		n, err := l.shrink(ctx, w)
@@ -95,8 +97,8 @@ func (l *Limiter) look(ctx context.Context) error {
 	return nil
 }
 
-// spare is which part of a limit is left free, so that not every moment has too much again.
-const spare = 50
+// Spare is which part of a limit is left free, so that not every moment has too much again: one of so many.
+const Spare = 50
 
 // shrink erases the oldest Tasks of a Workspace while it takes more than it may.
 func (l *Limiter) shrink(ctx context.Context, w limited) (removed int, err error) {
@@ -118,14 +120,14 @@ func (l *Limiter) shrink(ctx context.Context, w limited) (removed int, err error
 		return 0, nil
 	}
 	full, began := l.full[w.key()], l.k.parts.Now()
-	if full != nil && !full.due(began) {
+	if full != nil && !full.Due(began) {
 		return 0, nil
 	}
 	in, err := l.k.place(ctx, w.tenant, res)
 	if err != nil {
 		return 0, err
 	}
-	removed, err = l.erase(ctx, in, limit-limit/spare)
+	removed, err = l.erase(ctx, in, limit-limit/Spare)
 	if err != nil {
 		return removed, err
 	}
@@ -178,10 +180,10 @@ func (l *Limiter) judge(ctx context.Context, w limited, limit int64, began time.
 		return err
 	}
 	if l.full[w.key()] == nil {
-		l.full[w.key()] = &pace{}
+		l.full[w.key()] = &Pace{}
 		l.k.parts.Log.Warn("a workspace takes more room than it may, and nothing of the rest can go now: what is held, has not ended, is shared, or is no Task",
 			"tenant", w.tenant.ID, "workspace", w.id, "bytes", size, "limit", limit)
 	}
-	l.full[w.key()].done(began, l.k.parts.Now(), fullEvery)
+	l.full[w.key()].Done(began, l.k.parts.Now(), fullEvery)
 	return nil
 }

@@ -188,11 +188,11 @@ func (c *counter) noteEntry(r pebble.Reader, key []byte, prefix int, there bool)
 		}
 		return nil
 	}
-	return c.change(r, key, list, entry, there)
+	return c.change(r, key, list, entry, there, marksBefore{})
 }
 
-// change corrects the marks that count an entry.
-func (c *counter) change(r pebble.Reader, key, list, entry []byte, there bool) error {
+// change corrects the marks that count an entry. marks are those that were found for others.
+func (c *counter) change(r pebble.Reader, key, list, entry []byte, there bool, marks marksBefore) error {
 	was, known := c.entries[string(key)]
 	if !known {
 		var err error
@@ -207,7 +207,6 @@ func (c *counter) change(r pebble.Reader, key, list, entry []byte, there bool) e
 	if was {
 		delta = -1
 	}
-	marks := marksBefore{}
 	return marks.each(r, list, entry, func(mark []byte) { c.deltas[string(mark)] += delta })
 }
 
@@ -222,17 +221,13 @@ func (c *counter) noteGone(r pebble.Reader, key []byte, prefix int, there bool, 
 	if err := t.load(r); err != nil {
 		return err
 	}
-	if _, noted := c.entries[string(key)]; noted || t.last == nil || bytes.Compare(entry, t.last) > 0 {
+	if t.last == nil || bytes.Compare(entry, t.last) > 0 {
 		return nil
 	}
-	if !there {
-		var err error
-		if _, there, err = lookup(r, key); err != nil || !there {
-			return err
-		}
+	if _, noted := c.entries[string(key)]; !noted && there {
+		c.entries[string(key)] = true // which nobody has to look for
 	}
-	c.entries[string(key)] = false
-	return marks.each(r, list, entry, func(mark []byte) { c.deltas[string(mark)]-- })
+	return c.change(r, key, list, entry, false, marks)
 }
 
 // marksBefore are the marks that were found to count entries, by list and level. Entries that are neighbours have the same ones. It is of use as

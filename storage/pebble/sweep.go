@@ -44,19 +44,26 @@ func (e *erased) note(by *eraser) {
 	defer e.mu.Unlock()
 	e.total.Events += by.events
 	e.total.EventBytes += by.bytes
-	if e.orphans == nil {
-		e.orphans = map[storage.Hash]struct{}{}
-	}
 	for _, c := range by.chunks {
 		for h := range c.hashes {
-			if len(e.orphans) < maxOrphans {
-				e.orphans[h] = struct{}{}
-			}
+			e.remember(h)
 		}
 	}
 	for _, r := range by.ranges {
 		e.ranges.note(r.first, r.end)
 	}
+}
+
+// remember has a blob looked at by the next sweep, and reports whether it is. The caller holds mu.
+func (e *erased) remember(h storage.Hash) bool {
+	if len(e.orphans) >= maxOrphans {
+		return false
+	}
+	if e.orphans == nil {
+		e.orphans = map[storage.Hash]struct{}{}
+	}
+	e.orphans[h] = struct{}{}
+	return true
 }
 
 // note adds the keys from one up to but not including another.
@@ -96,13 +103,8 @@ func (e *erased) taken() map[storage.Hash]struct{} {
 func (e *erased) giveBack(orphans map[storage.Hash]struct{}) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.orphans == nil {
-		e.orphans = map[storage.Hash]struct{}{}
-	}
 	for h := range orphans {
-		if len(e.orphans) < maxOrphans {
-			e.orphans[h] = struct{}{}
-		}
+		e.remember(h)
 	}
 }
 
@@ -110,11 +112,7 @@ func (e *erased) giveBack(orphans map[storage.Hash]struct{}) {
 func (e *erased) wait(h storage.Hash, size int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.orphans == nil {
-		e.orphans = map[storage.Hash]struct{}{}
-	}
-	if len(e.orphans) < maxOrphans {
-		e.orphans[h] = struct{}{}
+	if e.remember(h) {
 		e.waiting += uint64(size)
 	}
 }

@@ -29,22 +29,24 @@ type sized interface{ Used() int64 }
 // retention removes what is too old or too much, and erases what was deleted.
 type retention struct {
 	*Node
+	eraser    storage.Eraser
 	part      int  // of the blobs, to be looked at next
 	reclaimed bool // nothing was erased since the files have given back what was
 	began     time.Time
 	again     chan struct{} // has one when something too old is left
 	clock     clock
-	// full is until when the store is not looked at again that takes too much and has nothing that may go; zero for one that has.
-	full    time.Time
+	// full says when the store is looked at again that takes too much and has nothing that may go; nil for one that has.
+	full    *deletion.Pace
 	limiter *deletion.Limiter
 }
 
 // retain works until ctx ends.
 func (n *Node) retain(ctx context.Context) {
-	if _, ok := n.store.(storage.Eraser); !ok {
+	eraser, ok := n.store.(storage.Eraser)
+	if !ok {
 		return // and what the configuration asks for beyond that was refused at the start
 	}
-	r := &retention{Node: n, reclaimed: true, again: make(chan struct{}, 1), began: time.Now(), limiter: n.engine.NewLimiter()}
+	r := &retention{Node: n, eraser: eraser, reclaimed: true, again: make(chan struct{}, 1), began: time.Now(), limiter: n.engine.NewLimiter()}
 	n.engine.OnRemoved(r.count)
 	c := n.options.Config.Retention
 	age, room, files := time.NewTicker(c.Interval), time.NewTicker(sizeInterval), time.NewTicker(reclaimInterval)
@@ -180,42 +182,33 @@ func (r *retention) shrink(ctx context.Context) {
 	if limit == 0 || !ok {
 		return
 	}
-	used := store.Used() - r.leaving()
+	used := store.Used() - int64(r.eraser.Erased().Waiting) // content that nothing refers to goes, once it is not of just now
 	if used <= limit {
-		r.full = time.Time{}
+		r.full = nil
 		return
 	}
 	began := time.Now()
-	if began.Before(r.full) {
+	if r.full != nil && !r.full.Due(began) {
 		return
 	}
-	const spare = 50 // one of so many parts more, so that not every moment has too much again
-	removed, err := r.engine.Shrink(ctx, used-limit+limit/spare)
+	removed, err := r.engine.Shrink(ctx, used-limit+limit/deletion.Spare)
 	r.failed(ctx, "removing what is too much", err)
 	r.tell(removed, "there was too much")
 	r.sweep(ctx, -1)
 	r.reclaim(ctx)
-	if err == nil && removed.Total() == 0 && used > limit {
-		r.keeps(limit, used, time.Since(began))
+	if err == nil && removed.Total() == 0 {
+		r.keeps(limit, used, began)
 	}
-}
-
-// leaving is how many bytes of the store's are content that nothing refers to any more, and that goes once it is not of just now.
-func (r *retention) leaving() int64 {
-	store, ok := r.store.(storage.Eraser)
-	if !ok {
-		return 0
-	}
-	return int64(store.Erased().Waiting)
 }
 
 // keeps notes that the store takes more room than it may and has nothing that may go, and says so the first time.
-func (r *retention) keeps(limit, used int64, took time.Duration) {
-	if r.full.IsZero() {
+func (r *retention) keeps(limit, used int64, began time.Time) {
+	if r.full == nil {
+		r.full = &deletion.Pace{}
 		r.log.Warn("the data folder takes more than retention.size, and nothing that has ended may go: what is left runs or waits, has ended within the last minute, is held, or is the source of something",
 			"limit", limit, "bytes", used)
 	}
-	r.full = time.Now().Add(100 * took)
+	r.full.Done(began, time.Now(), 0)
 }
 
 // shrinkWorkspaces erases the oldest Tasks of Workspaces that take more room than they may.
@@ -230,11 +223,7 @@ func (r *retention) shrinkWorkspaces(ctx context.Context) {
 
 // sweep removes superfluous blobs, those of a part or, with -1, only those of what was just erased.
 func (r *retention) sweep(ctx context.Context, part int) {
-	store, ok := r.store.(storage.Eraser)
-	if !ok {
-		return
-	}
-	_, err := store.Sweep(ctx, part)
+	_, err := r.eraser.Sweep(ctx, part)
 	if !errors.Is(err, storage.ErrPreparing) {
 		r.failed(ctx, "removing content that nothing refers to", err)
 	}
@@ -242,11 +231,10 @@ func (r *retention) sweep(ctx context.Context, part int) {
 
 // reclaim has the files give back what was erased.
 func (r *retention) reclaim(ctx context.Context) {
-	store, ok := r.store.(storage.Eraser)
-	if !ok || r.reclaimed {
+	if r.reclaimed {
 		return
 	}
-	if err := store.Reclaim(ctx); err != nil {
+	if err := r.eraser.Reclaim(ctx); err != nil {
 		r.failed(ctx, "giving back room", err)
 		return
 	}
